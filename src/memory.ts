@@ -1,0 +1,250 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+
+/** The nouns: what a memory is, how it is validated at the edge, and how its state is read off at two instants. */
+
+export const KINDS = ['episodic', 'semantic', 'procedural'] as const;
+export type Kind = (typeof KINDS)[number];
+
+export const STATUSES = ['open', 'upcoming', 'expired', 'superseded', 'retired', 'denied'] as const;
+export type Status = (typeof STATUSES)[number];
+
+export const SHARED = 'shared';
+/** `user:<id>` or `shared`: who owns a memory. */
+export type Scope = `user:${string}` | typeof SHARED;
+
+export const userScope = (user: string): Scope => `user:${user}`;
+
+/** Limits in Unicode code points, after trimming. */
+export const LIMITS = {
+  content: 8000,
+  title: 200,
+  tags: 32,
+  tag: 64,
+  query: 2000,
+  reason: 500,
+  id: 128,
+  targets: 16,
+  hits: 100,
+} as const;
+
+/** A memory as it is stored. Instants are UTC milliseconds since 1970; lists are empty rather than null. */
+export interface MemoryRow {
+  id: string;
+  scope: Scope;
+  kind: Kind;
+  topic: string;
+  title: string | null;
+  content: string;
+  tags: string[];
+  /** Recorded: the start of transaction time. */
+  createdAt: number;
+  /** Became true: the start of valid time. */
+  validFrom: number;
+  /** The end given at the writing (exclusive). */
+  plannedTo: number | null;
+  /** Stopped being true (exclusive); set by the one closing, null before it. */
+  validTo: number | null;
+  /** We learned that it had stopped: the end of transaction time as the open row. */
+  closedAt: number | null;
+  closedAs: 'superseded' | 'retired' | 'denied' | null;
+  closedReason: string | null;
+  /** Ids of what this replaced, sorted. */
+  supersedes: string[];
+  supersededBy: string | null;
+  denies: string[];
+  deniedBy: string | null;
+  deniedAt: number | null;
+  reopens: string | null;
+  reopenedBy: string | null;
+  reopenedAt: number | null;
+  derivedFrom: string[];
+  /** 0…1. */
+  confidence: number;
+  /** Sum of all outcomes, each in −1…1; the shown feedback is sum / (count + 1). */
+  feedbackSum: number;
+  feedbackCount: number;
+  /** The later of valid_from, last confirmed, last used with success. Reading never moves it. */
+  freshAt: number;
+  confirmedAt: number | null;
+  /** Hash of the normalised text, topic and kind; equal where the same thing is said again. */
+  textKey: string;
+}
+
+/** A memory as callers see it, with its state at the `asOf` and `knownAt` it was read for. */
+export interface Memory {
+  id: string;
+  kind: Kind;
+  topic: string;
+  title: string | null;
+  content: string;
+  tags: string[];
+  createdAt: string;
+  validFrom: string;
+  validTo: string | null;
+  plannedTo: string | null;
+  closedAt: string | null;
+  closedReason: string | null;
+  supersedes: string[];
+  supersededBy: string | null;
+  denies: string[];
+  deniedBy: string | null;
+  reopens: string | null;
+  reopenedBy: string | null;
+  derivedFrom: string[];
+  confidence: number;
+  feedback: number;
+  feedbackCount: number;
+  freshAt: string;
+  confirmedAt: string | null;
+  status: Status;
+  scope: 'user' | 'shared';
+}
+
+/** The two clocks of a reading, in milliseconds: what was true at `asOf`, as known at `knownAt`. */
+export interface Clocks {
+  asOf: number;
+  knownAt: number;
+}
+
+/** Average outcome, damped towards 0 by one imaginary neutral one: −1…1, 0 without any. */
+export const feedbackOf = (row: Pick<MemoryRow, 'feedbackSum' | 'feedbackCount'>): number =>
+  row.feedbackCount === 0 ? 0 : row.feedbackSum / (row.feedbackCount + 1);
+
+/** Whether the row had been recorded and was true at the two clocks: the filter of every recall without history. */
+export function holds(row: MemoryRow, { asOf, knownAt }: Clocks): boolean {
+  return (
+    row.createdAt <= knownAt &&
+    row.validFrom <= asOf &&
+    (row.plannedTo === null || row.plannedTo > asOf) &&
+    (row.closedAt === null || row.closedAt > knownAt || (row.validTo !== null && row.validTo > asOf))
+  );
+}
+
+/** The state of a row at the two clocks; a closing counts once it was known and its end has come. */
+export function statusOf(row: MemoryRow, { asOf, knownAt }: Clocks): Status {
+  if (row.closedAs !== null && row.closedAt !== null && row.closedAt <= knownAt && row.validTo !== null) {
+    if (row.validTo <= asOf || row.validTo <= row.validFrom) return row.closedAs;
+  }
+  if (row.plannedTo !== null && row.plannedTo <= asOf) return 'expired';
+  return row.validFrom > asOf ? 'upcoming' : 'open';
+}
+
+export const iso = (instant: number): string => new Date(instant).toISOString();
+const isoOrNull = (instant: number | null): string | null => (instant === null ? null : iso(instant));
+
+/**
+ * The row as callers see it. Links and closings show as known at `knownAt`; confidence, feedback and freshness as now.
+ * `known` decides which entries of `supersedes` had been linked by then (all, unless told).
+ */
+export function toMemory(row: MemoryRow, clocks: Clocks, known: (id: string) => boolean = () => true): Memory {
+  const closed = row.closedAt !== null && row.closedAt <= clocks.knownAt;
+  return {
+    id: row.id,
+    kind: row.kind,
+    topic: row.topic,
+    title: row.title,
+    content: row.content,
+    tags: [...row.tags],
+    createdAt: iso(row.createdAt),
+    validFrom: iso(row.validFrom),
+    validTo: isoOrNull(closed ? row.validTo : row.plannedTo),
+    plannedTo: isoOrNull(row.plannedTo),
+    closedAt: closed ? isoOrNull(row.closedAt) : null,
+    closedReason: closed ? row.closedReason : null,
+    supersedes: row.supersedes.filter(known),
+    supersededBy: closed ? row.supersededBy : null,
+    denies: [...row.denies],
+    deniedBy: row.deniedAt !== null && row.deniedAt <= clocks.knownAt ? row.deniedBy : null,
+    reopens: row.reopens,
+    reopenedBy: row.reopenedAt !== null && row.reopenedAt <= clocks.knownAt ? row.reopenedBy : null,
+    derivedFrom: [...row.derivedFrom],
+    confidence: row.confidence,
+    feedback: feedbackOf(row),
+    feedbackCount: row.feedbackCount,
+    freshAt: iso(row.freshAt),
+    confirmedAt: isoOrNull(row.confirmedAt),
+    status: statusOf(row, clocks),
+    scope: row.scope === SHARED ? 'shared' : 'user',
+  };
+}
+
+/** The text that is embedded for a memory. */
+export const passageOf = (memory: { title?: string | null | undefined; content: string }): string =>
+  memory.title ? `${memory.title}\n${memory.content}` : memory.content;
+
+/** Equal for texts that say the same: NFC, lower-cased, white space collapsed; topic and kind count too. */
+export function textKeyOf(memory: { content: string; topic: string; kind: Kind }): string {
+  const text = memory.content.normalize('NFC').toLowerCase().replace(/\s+/gu, ' ').trim();
+  return createHash('sha256').update(`${memory.kind}\n${memory.topic}\n${text}`).digest('hex');
+}
+
+const codePoints = (text: string): number => {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
+};
+
+/** Text without NUL and lone surrogates, trimmed, of `min` to `max` code points. */
+export const text = (max: number, min = 0) =>
+  z
+    .string()
+    .refine((value) => value.isWellFormed(), 'holds a lone surrogate: send well-formed Unicode')
+    .refine((value) => !value.includes('\u0000'), 'holds a NUL character: remove it')
+    .transform((value) => value.trim())
+    .refine((value) => min === 0 || value.length > 0, 'is empty: give at least one character that is not white space')
+    .refine((value) => codePoints(value) <= max, `is longer than ${max.toLocaleString('en')} characters: shorten it`);
+
+const INSTANT = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/i;
+
+/** Reads an ISO 8601 instant with `Z` or an offset into UTC milliseconds; null where it is naive, impossible or no instant. */
+export function parseInstant(value: string): number | null {
+  const match = INSTANT.exec(value);
+  if (!match) return null;
+  const [year, month, day, hour, minute, second] = match.slice(1, 7).map((part) => Number(part ?? 0)) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  const offset = match[7]?.toUpperCase() === 'Z' ? null : match[7];
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  const real = date.getUTCMonth() === month - 1 && date.getUTCDate() === day && month >= 1;
+  if (!real || hour > 23 || minute > 59 || second > 59) return null;
+  if (offset && (Number(offset.slice(1, 3)) > 23 || Number(offset.slice(4, 6)) > 59)) return null;
+  const instant = Date.parse(value.toUpperCase());
+  if (Number.isNaN(instant)) return null;
+  const utcYear = new Date(instant).getUTCFullYear();
+  return utcYear < 0 || utcYear > 9999 ? null : instant;
+}
+
+/** An instant in ISO 8601 with `Z` or an offset, as UTC milliseconds. */
+export const instant = z.string().transform((value, context) => {
+  const parsed = parseInstant(value);
+  if (parsed !== null) return parsed;
+  context.addIssue({
+    code: 'custom',
+    message: 'is not an instant: use ISO 8601 with Z or an offset, such as 2026-03-01T09:00:00Z',
+  });
+  return z.NEVER;
+});
+
+export const id = z
+  .string()
+  .regex(/^[A-Za-z0-9._:-]{1,128}$/, 'is not an id: use 1 to 128 of the characters A–Z a–z 0–9 . _ : -');
+export const user = z
+  .string()
+  .regex(/^[A-Za-z0-9._@-]{1,64}$/, 'is not a user id: use 1 to 64 of the characters A–Z a–z 0–9 . _ @ -');
+export const topic = z.string().regex(/^[a-z0-9-]{1,40}$/, 'is not a topic: use 1 to 40 of the characters a–z 0–9 -');
+export const kind = z.enum(KINDS, { error: `is not a kind: use ${KINDS.join(', ')}` });
+export const tags = z.array(text(LIMITS.tag, 1)).max(LIMITS.tags, `are more than ${LIMITS.tags}: send fewer`);
+export const confidence = z.number().min(0, 'must be 0 to 1').max(1, 'must be 0 to 1');
+export const limit = (fallback: number) =>
+  z
+    .int('must be a whole number')
+    .min(1, `must be 1 to ${LIMITS.hits}`)
+    .max(LIMITS.hits, `must be 1 to ${LIMITS.hits}`)
+    .default(fallback);

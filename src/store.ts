@@ -1,0 +1,140 @@
+import type { AgingTable } from './aging.ts';
+import type { EmbeddingModel } from './embedder.ts';
+import type { Clocks, Kind, MemoryRow, Scope } from './memory.ts';
+import type { Calibration, Parts } from './score.ts';
+
+/**
+ * The seam between the core and a database. Drivers know storage; only the core knows rules.
+ * A handle is made for one scope: it reads that scope and `shared`, and writes that scope alone.
+ */
+export interface MemoryStore {
+  /** `embedded` or `elasticsearch`; shown to people. */
+  readonly name: string;
+  /** Who embeds: the core (`client`), or the database from the text itself (`server`). */
+  readonly embeds: 'client' | 'server';
+  /** Prepares the schema; safe to repeat and to run twice at once. Fails where the data belongs to another model or schema. */
+  setup(): Promise<void>;
+  /** The model whose vectors the store holds. */
+  model(): Promise<EmbeddingModel>;
+  for(scope: Scope): ScopedStore;
+  close(): Promise<void>;
+}
+
+export interface ScopedStore {
+  readonly scope: Scope;
+  /** Ranks own and shared memories; the rows their links name come along, in one look-up at most. */
+  rank(query: RankQuery): Promise<Ranking>;
+  /** Own open memories at a cosine of at least `minCosine`, nearest first. */
+  nearest(query: NearestQuery): Promise<{ row: MemoryRow; cosine: number }[]>;
+  /** Own and shared memories by id, in no fixed order; own ones win where both have the id. Unknown ids are left out. */
+  get(ids: readonly string[]): Promise<Stored[]>;
+  /** Own memories, newest first (createdAt, then id, both descending). */
+  find(filter: Filter): Promise<Stored[]>;
+  /** Which of these own ids were erased, and when. */
+  tombstones(ids: readonly string[]): Promise<Tombstone[]>;
+  /** Own audit entries, newest first. */
+  audit(filter: AuditFilter): Promise<AuditEntry[]>;
+  /** Writes all of it or none; throws VersionConflict where a row changed since it was read, or a new id exists. */
+  commit(changes: Changes): Promise<void>;
+}
+
+/** Opaque; equal while the row is unchanged. */
+export type Version = string;
+
+export interface Stored {
+  row: MemoryRow;
+  version: Version;
+}
+
+export interface Changes {
+  /** New rows with their vectors (null where the database embeds). */
+  insert?: readonly { row: MemoryRow; vector: Float32Array | null }[];
+  /** Rows that replace what was read; text and vector stay as they are. */
+  update?: readonly Stored[];
+  /** Rows whose text, vector, postings and audit contents go for good, leaving a tombstone. */
+  erase?: readonly (Stored & { at: number })[];
+  audit?: readonly AuditEntry[];
+}
+
+export interface Tombstone {
+  id: string;
+  at: number;
+}
+
+/** One verb on one memory: what the row was before and after it, null where there was none. */
+export interface AuditEntry {
+  id: string;
+  at: number;
+  /** The user who acted. */
+  actor: string;
+  verb: string;
+  memory: string;
+  before: MemoryRow | null;
+  after: MemoryRow | null;
+  /** The surface it came through: `cli`, `http`, `tool`, `mcp`, `import`, `library`. */
+  source: string;
+  /** What came with the verb and is not in the row: a reason, a note, the question feedback was given for. */
+  detail: Record<string, string | number | boolean> | null;
+}
+
+export interface AuditFilter {
+  memory?: string;
+  limit: number;
+  /** Entries older than this one only. */
+  after?: { at: number; id: string };
+}
+
+export interface RankQuery extends Clocks {
+  text: string;
+  /** The embedded question; null where the database embeds. */
+  vector: Float32Array | null;
+  calibration: Calibration;
+  aging: AgingTable;
+  limit: number;
+  /** Memories whose validity has ended count too. */
+  includeHistory: boolean;
+  /** Only confident, unharmed memories within one half-life. */
+  strict: boolean;
+  /** Any of these; empty means all. */
+  kinds: readonly Kind[];
+  topics: readonly string[];
+  tags: readonly string[];
+  signal?: AbortSignal;
+}
+
+export interface Ranked extends Parts {
+  row: MemoryRow;
+  score: number;
+}
+
+export interface Ranking {
+  /** By score, then freshAt, both descending, then id and scope. */
+  ranked: Ranked[];
+  /** Rows that the ranked ones name as superseded or as successor and that are not ranked themselves. */
+  linked: MemoryRow[];
+}
+
+export interface NearestQuery extends Clocks {
+  text: string;
+  vector: Float32Array | null;
+  minCosine: number;
+  limit: number;
+  signal?: AbortSignal;
+}
+
+export interface Filter {
+  /** Rows whose text, topic and kind have this key. */
+  textKey?: string;
+  /** Rows that name this id as one they were derived from. */
+  derivedFrom?: string;
+  kind?: Kind;
+  topic?: string;
+  tag?: string;
+  /** `open`: open and upcoming at the clocks; `closed`: recorded by then, and neither. */
+  status?: 'open' | 'closed' | 'all';
+  /** Needed with a status other than `all`; rows recorded after knownAt never count. */
+  clocks?: Clocks;
+  limit: number;
+  /** Rows older than this one only. */
+  after?: { createdAt: number; id: string };
+}
