@@ -17,6 +17,8 @@ export interface MemoryStore {
   /** The model whose vectors the store holds. */
   model(): Promise<EmbeddingModel>;
   for(scope: Scope): ScopedStore;
+  /** As `commit`, over rows of several scopes at once: for seeding alone. Each audit entry belongs to its row's scope. */
+  load(changes: Pick<Changes, 'insert' | 'audit'>): Promise<void>;
   close(): Promise<void>;
 }
 

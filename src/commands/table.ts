@@ -1,0 +1,38 @@
+import { auditCommand } from './audit.ts';
+import {
+  closeCommand,
+  confirmCommand,
+  denyCommand,
+  feedbackCommand,
+  reopenCommand,
+  supersedeCommand,
+} from './change.ts';
+import type { Command } from './command.ts';
+import { compareCommand } from './compare.ts';
+import { eraseCommand } from './erase.ts';
+import { historyCommand } from './history.ts';
+import { listCommand } from './list.ts';
+import { recallCommand } from './recall.ts';
+import { rememberCommand } from './remember.ts';
+import { seedCommand } from './seed.ts';
+import { exportCommand, importCommand } from './transfer.ts';
+
+/** Every command, in the order of the help. */
+export const COMMANDS: readonly Command[] = [
+  compareCommand,
+  seedCommand,
+  recallCommand,
+  rememberCommand,
+  historyCommand,
+  listCommand,
+  supersedeCommand,
+  closeCommand,
+  reopenCommand,
+  confirmCommand,
+  denyCommand,
+  feedbackCommand,
+  eraseCommand,
+  auditCommand,
+  exportCommand,
+  importCommand,
+];

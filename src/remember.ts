@@ -1,0 +1,220 @@
+import { z } from 'zod';
+import { SupersededError } from './errors.ts';
+import * as field from './fields.ts';
+import { refuseEarlier, supersededRow, targets } from './lifecycle.ts';
+import { iso, type MemoryRow, passageOf, statusOf, textKeyOf } from './memory.ts';
+import { secretIn } from './secrets.ts';
+import type { Stored } from './store.ts';
+import { confirm, deniedRow } from './trust.ts';
+import { check, invalid } from './validation.ts';
+import { type Actor, entryOf, instantOf, mustBeOpen, notFound, ownRows, transact, vectorOf } from './verb.ts';
+
+/** The verb that writes a new memory, closing or doubting what it replaces in the same commit. */
+
+export const rememberInput = z.strictObject({
+  content: field.text(field.LIMITS.content, 1),
+  title: field
+    .text(field.LIMITS.title)
+    .nullish()
+    .transform((value) => value || null),
+  kind: field.kind.default('episodic'),
+  topic: field.topic.default('general'),
+  tags: field.tags.default([]),
+  supersedes: targets.optional(),
+  denies: targets.optional(),
+  validFrom: field.instant.optional(),
+  validTo: field.instant.optional(),
+  confidence: field.confidence.optional(),
+  derivedFrom: targets.optional(),
+  id: field.id.optional(),
+  allowSecret: z.boolean().default(false),
+  recordedAt: field.instant.optional(),
+});
+type Request = z.output<typeof rememberInput>;
+
+export interface Similar {
+  id: string;
+  similarity: number;
+  content: string;
+}
+
+export interface Remembered {
+  row: MemoryRow;
+  /** False where nothing new was written: the same was said again, or the id was already stored with the same text. */
+  stored: boolean;
+  reason?: 'confirmed' | 'unchanged';
+  superseded: string[];
+  similar: Similar[];
+}
+
+const MOST_SIMILAR = 5;
+
+export async function remember(actor: Actor, input: unknown): Promise<Remembered> {
+  const request = check(rememberInput, input, 'The memory');
+  refuseContradictions(request);
+  if (!request.allowSecret) refuseSecrets(request);
+  const known = await alreadyStored(actor, request);
+  if (known) return known;
+  const repeated = await saidBefore(actor, request);
+  if (repeated) {
+    const at = request.recordedAt === undefined ? {} : { recordedAt: iso(request.recordedAt) };
+    const row = await confirm(actor, repeated.row.id, at);
+    return { row, stored: false, reason: 'confirmed', superseded: [], similar: [] };
+  }
+  const vector = await vectorOf(actor, request);
+  const written = await transact(actor, async () => {
+    const again = await alreadyStored(actor, request);
+    if (again) return { changes: null, result: again };
+    const olds = await ownRows(actor, request.supersedes ?? []);
+    const denied = await ownRows(actor, request.denies ?? []);
+    await mustBeReadable(actor, request.derivedFrom ?? []);
+    const concerned = [...olds, ...denied].map(({ row }) => row);
+    await mustBeOpen(actor, concerned);
+    const at = instantOf(actor, request.recordedAt, concerned);
+    const row = newRow(actor, request, at, olds);
+    for (const old of olds) refuseEarlier('validFrom', row, old.row);
+    const closed = olds.map((old) => ({ ...old, row: supersededRow(old.row, row, at) }));
+    const doubted = denied.map((old) => ({ ...old, row: deniedRow(old.row, row.id, at) }));
+    const audit = [
+      entryOf(actor, 'remember', at, null, row),
+      ...olds.map((old, index) => entryOf(actor, 'supersede', at, old.row, closed[index]?.row ?? null)),
+      ...denied.map((old, index) => entryOf(actor, 'deny', at, old.row, doubted[index]?.row ?? null)),
+    ];
+    const changes = { insert: [{ row, vector }], update: [...closed, ...doubted], audit };
+    const result: Remembered = { row, stored: true, superseded: row.supersedes, similar: [] };
+    return { changes, result };
+  });
+  return written.stored ? { ...written, similar: await similarTo(actor, written.row, vector) } : written;
+}
+
+function refuseContradictions(request: Request): void {
+  const issues: { path: string; message: string }[] = [];
+  const { id, validFrom, validTo, recordedAt } = request;
+  for (const path of ['supersedes', 'denies', 'derivedFrom'] as const) {
+    if (id !== undefined && request[path]?.includes(id))
+      issues.push({ path, message: 'holds the memory itself: remove it' });
+  }
+  for (const both of request.supersedes?.filter((target) => request.denies?.includes(target)) ?? []) {
+    issues.push({ path: 'denies', message: `names ${both}, which supersedes names too: keep it in one of them` });
+  }
+  const from = validFrom ?? recordedAt;
+  if (validTo !== undefined && from !== undefined && validTo <= from) {
+    issues.push({ path: 'validTo', message: 'is not after validFrom: give a later end, or none' });
+  }
+  if (issues.length > 0) throw invalid(issues, 'The memory');
+}
+
+/** Throws LOOKS_SECRET, naming the field and what it looks like, never the text. */
+function refuseSecrets({ content, title, tags }: Pick<Request, 'content' | 'title' | 'tags'>): void {
+  for (const [path, value] of Object.entries({ content, title: title ?? '', tags: tags.join('\n') })) {
+    const what = secretIn(value);
+    if (what === null) continue;
+    throw new SupersededError('LOOKS_SECRET', `The ${path} looks like it holds ${what}; nothing was stored.`, {
+      hint: 'Leave the secret out, or send allowSecret where it is none.',
+      issues: [{ path, message: `looks like it holds ${what}` }],
+    });
+  }
+}
+
+/** The stored memory of a caller's own id, where it says the same; CONFLICT where it says something else or was erased. */
+async function alreadyStored(actor: Actor, request: Request): Promise<Remembered | null> {
+  if (request.id === undefined) return null;
+  const stored = (await actor.store.get([request.id])).find(({ row }) => row.scope === actor.store.scope);
+  if (!stored) {
+    if ((await actor.store.tombstones([request.id])).length === 0) return null;
+    throw new SupersededError('CONFLICT', `The id ${request.id} belonged to a memory that was erased.`, {
+      hint: 'Use another id.',
+    });
+  }
+  if (!saysTheSame(stored.row, request)) {
+    throw new SupersededError('CONFLICT', `The id ${request.id} is taken by a memory that says something else.`, {
+      hint: 'Use another id, and name the old one in supersedes where the new replaces it.',
+    });
+  }
+  return { row: stored.row, stored: false, reason: 'unchanged', superseded: [], similar: [] };
+}
+
+/** Whether a memory and a request agree in content, topic, kind, title and tags. */
+export const saysTheSame = (
+  row: MemoryRow,
+  other: Pick<MemoryRow, 'content' | 'topic' | 'kind' | 'title' | 'tags'>,
+): boolean =>
+  row.content === other.content &&
+  row.topic === other.topic &&
+  row.kind === other.kind &&
+  row.title === other.title &&
+  row.tags.length === other.tags.length &&
+  row.tags.every((tag, index) => tag === other.tags[index]);
+
+/** The newest open memory with the same text, topic and kind, where the request asks for nothing beyond the text. */
+async function saidBefore(actor: Actor, request: Request): Promise<Stored | null> {
+  const { id, supersedes, denies, derivedFrom, validFrom, validTo } = request;
+  const more = [id, supersedes, denies, derivedFrom, validFrom, validTo].some((value) => value !== undefined);
+  if (more) return null;
+  const same = await actor.store.find({ textKey: textKeyOf(request), status: 'all', limit: 100 });
+  const open = ({ row }: Stored) => {
+    const at = request.recordedAt ?? Math.max(actor.clock(), row.createdAt);
+    return row.closedAt === null && row.createdAt <= at && statusOf(row, { asOf: at, knownAt: at }) === 'open';
+  };
+  return same.find(open) ?? null;
+}
+
+async function mustBeReadable(actor: Actor, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  const found = new Set((await actor.store.get(ids)).map(({ row }) => row.id));
+  for (const id of ids) if (!found.has(id)) throw notFound(id);
+}
+
+function newRow(actor: Actor, request: Request, at: number, olds: readonly Stored[]): MemoryRow {
+  const validFrom = request.validFrom ?? Math.max(at, ...olds.map(({ row }) => row.validFrom));
+  if (request.validTo !== undefined && request.validTo <= validFrom) {
+    throw invalid([{ path: 'validTo', message: 'is not after validFrom: give a later end, or none' }], 'The memory');
+  }
+  return {
+    id: request.id ?? actor.newId(at),
+    scope: actor.store.scope,
+    kind: request.kind,
+    topic: request.topic,
+    title: request.title,
+    content: request.content,
+    tags: request.tags,
+    createdAt: at,
+    validFrom,
+    plannedTo: request.validTo ?? null,
+    validTo: null,
+    closedAt: null,
+    closedAs: null,
+    closedReason: null,
+    supersedes: olds.map(({ row }) => row.id).sort(),
+    supersededBy: null,
+    denies: request.denies ?? [],
+    deniedBy: null,
+    deniedAt: null,
+    reopens: null,
+    reopenedBy: null,
+    reopenedAt: null,
+    derivedFrom: request.derivedFrom ?? [],
+    confidence: request.confidence ?? (request.denies ? 0.5 : 1),
+    feedbackSum: 0,
+    feedbackCount: 0,
+    freshAt: validFrom,
+    confirmedAt: null,
+    textKey: textKeyOf(request),
+  };
+}
+
+/** Open memories of the user that a model may take for the same, the new one apart. */
+async function similarTo(actor: Actor, row: MemoryRow, vector: Float32Array | null): Promise<Similar[]> {
+  const near = await actor.store.nearest({
+    asOf: row.createdAt,
+    knownAt: row.createdAt,
+    text: passageOf(row),
+    vector,
+    minCosine: actor.model.nearDuplicate,
+    limit: MOST_SIMILAR + 1,
+  });
+  return near
+    .filter((other) => other.row.id !== row.id)
+    .slice(0, MOST_SIMILAR)
+    .map(({ row: other, cosine }) => ({ id: other.id, similarity: cosine, content: other.content }));
+}

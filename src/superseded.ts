@@ -1,0 +1,184 @@
+import { type AgingTable, PRESETS, type Preset } from './aging.ts';
+import { type Audited, audit } from './audit.ts';
+import type { Embedder, EmbeddingModel } from './embedder.ts';
+import { erase, eraseAll, type Receipt } from './erasure.ts';
+import { id as idField, user as userId } from './fields.ts';
+import { history } from './history.ts';
+import * as lifecycle from './lifecycle.ts';
+import { list, type Page } from './list.ts';
+import { type Memory, type MemoryRow, type Scope, toMemory, userScope } from './memory.ts';
+import { type Recalled, recall } from './recall.ts';
+import { remember, type Similar } from './remember.ts';
+import type { MemoryStore } from './store.ts';
+import { exportLines, type Imported, importLines } from './transfer.ts';
+import * as trust from './trust.ts';
+import { check } from './validation.ts';
+import { type Actor, notFound, refuseErased, timeOrderedId } from './verb.ts';
+
+/** The service: every verb of one user, over one store, answering in the shapes of the HTTP contract. */
+
+export interface SupersededOptions {
+  store: MemoryStore;
+  /** Needed where the store does not embed by itself. */
+  embedder: Embedder | null;
+  /** Milliseconds since 1970; the system's clock unless given. */
+  clock?: () => number;
+  newId?: (at: number) => string;
+}
+
+export interface Superseded {
+  readonly store: MemoryStore;
+  /** The verbs of one user; `source` names the surface in the audit. Throws INVALID_INPUT for what is no user id. */
+  for(user: string, source?: string): UserMemories;
+  /** What a verb works with, for code beside the verbs (seeding, comparing). */
+  actor(scope: Scope, user: string, source: string): Promise<Actor>;
+  close(): Promise<void>;
+}
+
+export interface RememberAnswer {
+  memory: Memory;
+  /** False where nothing new was written. */
+  stored: boolean;
+  reason?: 'confirmed' | 'unchanged';
+  superseded: string[];
+  similar: Similar[];
+}
+
+/** Inputs are checked here, so they may come straight from a request; every verb throws SupersededError. */
+export interface UserMemories {
+  readonly user: string;
+  remember(input: unknown): Promise<RememberAnswer>;
+  recall(input: unknown, options?: { signal?: AbortSignal }): Promise<Recalled>;
+  list(input?: unknown): Promise<Page>;
+  get(id: string): Promise<Memory>;
+  history(id: string): Promise<{ memories: Memory[] }>;
+  supersede(id: string, input: unknown): Promise<{ memory: Memory; superseded: string[] }>;
+  close(id: string, input?: unknown): Promise<{ memory: Memory }>;
+  reopen(id: string, input?: unknown): Promise<{ memory: Memory; openSuccessor: Memory | null }>;
+  confirm(id: string, input?: unknown): Promise<{ memory: Memory }>;
+  deny(id: string, input?: unknown): Promise<{ memory: Memory }>;
+  feedback(id: string, input: unknown): Promise<{ memory: Memory }>;
+  erase(id: string, input?: unknown): Promise<Receipt>;
+  eraseAll(input: unknown): Promise<{ erased: number; at: string }>;
+  audit(input?: unknown): Promise<{ entries: Audited[]; nextCursor: string | null }>;
+  /** All own memories, one JSON document a line, oldest first. */
+  exportNdjson(): Promise<string>;
+  importNdjson(text: string, onProgress?: (done: number, total: number) => void): Promise<Imported>;
+}
+
+export function createSuperseded(options: SupersededOptions): Superseded {
+  const { store, embedder, clock = Date.now, newId = timeOrderedId } = options;
+  let ready: Promise<EmbeddingModel> | undefined;
+
+  /** Prepares the store once; a failed attempt is made again by the next verb. */
+  const prepare = (): Promise<EmbeddingModel> => {
+    ready ??= store.setup().then(() => store.model());
+    ready.catch(() => {
+      ready = undefined;
+    });
+    return ready;
+  };
+
+  async function actor(scope: Scope, user: string, source: string): Promise<Actor> {
+    const model = await prepare();
+    return { store: store.for(scope), embedder, model, user, source, clock, newId };
+  }
+
+  return {
+    store,
+    actor,
+    for: (user, source = 'library') => {
+      const name = check(userId, user, 'The user');
+      return userMemories(name, () => actor(userScope(name), name, source));
+    },
+    async close() {
+      await store.close();
+      await embedder?.close();
+    },
+  };
+}
+
+function userMemories(user: string, open: () => Promise<Actor>): UserMemories {
+  const aging = (preset: Preset): AgingTable => PRESETS[preset];
+
+  /** A verb on one memory: checks the id before anything is read. */
+  const on =
+    <R extends { row: MemoryRow } | MemoryRow>(verb: (actor: Actor, id: string, input: unknown) => Promise<R>) =>
+    async (id: string, input: unknown = {}): Promise<{ actor: Actor; result: R }> => {
+      check(idField, id, 'The id');
+      const actor = await open();
+      return { actor, result: await verb(actor, id, input) };
+    };
+
+  const changed = (verb: (actor: Actor, id: string, input: unknown) => Promise<MemoryRow>) => {
+    const run = on(verb);
+    return async (id: string, input?: unknown) => {
+      const { actor, result } = await run(id, input);
+      return { memory: shown(actor, result) };
+    };
+  };
+
+  return {
+    user,
+    async remember(input) {
+      const actor = await open();
+      const { row, ...rest } = await remember(actor, input);
+      return { memory: shown(actor, row), ...rest };
+    },
+    async recall(input, { signal } = {}) {
+      return recall(await open(), input, { aging, ...(signal ? { signal } : {}) });
+    },
+    async list(input = {}) {
+      return list(await open(), input);
+    },
+    async get(id) {
+      check(idField, id, 'The id');
+      const actor = await open();
+      await refuseErased(actor, id);
+      const [stored] = await actor.store.get([id]);
+      if (!stored) throw notFound(id);
+      return shown(actor, stored.row);
+    },
+    async history(id) {
+      check(idField, id, 'The id');
+      return { memories: await history(await open(), id) };
+    },
+    async supersede(id, input) {
+      const { actor, result } = await on(lifecycle.supersede)(id, input);
+      return { memory: shown(actor, result.row), superseded: result.superseded };
+    },
+    close: changed(lifecycle.close),
+    async reopen(id, input) {
+      const { actor, result } = await on(lifecycle.reopen)(id, input);
+      const { row, openSuccessor } = result;
+      return { memory: shown(actor, row), openSuccessor: openSuccessor && shown(actor, openSuccessor) };
+    },
+    confirm: changed(trust.confirm),
+    deny: changed(trust.deny),
+    feedback: changed(trust.feedback),
+    async erase(id, input = {}) {
+      check(idField, id, 'The id');
+      return erase(await open(), id, input);
+    },
+    async eraseAll(input) {
+      return eraseAll(await open(), input);
+    },
+    async audit(input = {}) {
+      return audit(await open(), input);
+    },
+    async exportNdjson() {
+      const lines = await exportLines(await open());
+      return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+    },
+    async importNdjson(text, onProgress) {
+      return importLines(await open(), text, onProgress);
+    },
+  };
+}
+
+/** The row as of now, or of the last thing recorded about it where that is later. */
+function shown(actor: Actor, row: MemoryRow): Memory {
+  const recorded = [row.createdAt, row.closedAt, row.deniedAt, row.reopenedAt].filter((at) => at !== null);
+  const now = Math.max(actor.clock(), ...recorded);
+  return toMemory(row, { asOf: now, knownAt: now });
+}
