@@ -51,7 +51,7 @@ function heading({ compared, memories, questions, colour }: Page): string {
   return [
     `${colour.bold('Superseded')}  the same questions, three ways to age`,
     colour.dim(about),
-    colour.dim(`Clock ${compared.now}. Nothing links an old memory to what replaced it; nothing is edited or deleted.`),
+    colour.dim(`clock ${compared.now} · nothing links old to new, nothing is edited or deleted`),
   ].join('\n');
 }
 
@@ -161,11 +161,12 @@ function halfLife({ compared, questions, candidates, memories, colour }: Page): 
   const { memory, flat, aged } = nearest;
   const now = Date.parse(compared.now);
   const single: Preset = 'single-window';
+  const hours = Math.round(memory.ageDays * 24);
   const weight = ageWeightOf(PRESETS[single], memory.topic, now - memory.ageDays * MS_PER_DAY, now);
   return [
     colour.bold(`Half-life: ${memory.id}, ${memory.ageDays} days old`),
     `  without ageing ${flat.score.toFixed(4)}   at a 1080-hour window ${aged.score.toFixed(4)}   ` +
-      `ratio ${(aged.score / flat.score).toFixed(4)} (0.5 ^ (${memory.ageDays * 24} h / 1080 h) = ${weight.toFixed(4)})`,
+      `${(aged.score / flat.score).toFixed(4)} of it   0.5 ^ (${hours}/1080) = ${weight.toFixed(4)}`,
   ].join('\n');
 }
 
