@@ -40,3 +40,19 @@ export const PRESET_NAMES = Object.keys(PRESETS) as Preset[];
 
 export const windowOf = (table: AgingTable, topic: string): Omit<Window, 'topics'> =>
   table.windows.find((window) => window.topics.includes(topic)) ?? table.otherwise;
+
+/** A window as it is shown: one topic, or `null` for every topic without a window of its own. */
+export interface WindowInForce {
+  topic: string | null;
+  halfLifeHours: number | null;
+  floor: number;
+  /** Where it comes from. */
+  source: 'table';
+}
+
+export const windowsInForce = (table: AgingTable): WindowInForce[] => [
+  ...table.windows.flatMap(({ topics, halfLifeHours, floor }) =>
+    topics.map((topic) => ({ topic, halfLifeHours, floor, source: 'table' as const })),
+  ),
+  { topic: null, ...table.otherwise, source: 'table' },
+];

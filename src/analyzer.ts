@@ -50,26 +50,38 @@ const TOKEN = new RegExp(`${JOINED}|${RUN}|${IDEOGRAPH}|${EMOJI}|(?<nothing>${NO
 /** The terms of a text, in order and with repetitions. */
 export function tokenize(text: string): string[] {
   const tokens: string[] = [];
-  let match = nextToken(text, 0);
-  while (match) {
-    if (match.token) tokens.push(lowerCase(match.token));
-    match = nextToken(text, match.end);
+  let at = 0;
+  for (;;) {
+    const match = matchFrom(text, at);
+    if (!match) return tokens;
+    at = match.index;
+    const end = at + match[0].length;
+    while (end - at > MOST_UNITS) {
+      const window = text.slice(at, cutAt(text, at + MOST_UNITS));
+      const piece = matchFrom(window, 0);
+      add(tokens, piece);
+      at += piece ? piece.index + piece[0].length : window.length;
+    }
+    // What is left of a long token is matched anew, from where it was cut.
+    if (at > match.index) continue;
+    add(tokens, match);
+    at = end;
   }
-  return tokens;
 }
 
-function nextToken(text: string, from: number): { token: string; end: number } | null {
-  TOKEN.lastIndex = from;
-  const match = TOKEN.exec(text);
-  if (!match) return null;
-  if (match.groups?.nothing) return { token: '', end: TOKEN.lastIndex };
-  if (match[0].length <= MOST_UNITS) return { token: match[0], end: TOKEN.lastIndex };
-  let end = match.index + MOST_UNITS;
-  const last = text.charCodeAt(end - 1);
-  if (last >= 0xd800 && last < 0xdc00) end--;
-  TOKEN.lastIndex = 0;
-  const cut = TOKEN.exec(text.slice(match.index, end));
-  return cut ? { token: cut[0], end: match.index + TOKEN.lastIndex } : { token: text.slice(match.index, end), end };
+function matchFrom(text: string, at: number): RegExpExecArray | null {
+  TOKEN.lastIndex = at;
+  return TOKEN.exec(text);
+}
+
+function add(tokens: string[], match: RegExpExecArray | null): void {
+  if (match && !match.groups?.nothing) tokens.push(lowerCase(match[0]));
+}
+
+/** The place itself, or one before it where it would tear a surrogate pair. */
+function cutAt(text: string, place: number): number {
+  const last = text.charCodeAt(place - 1);
+  return last >= 0xd800 && last < 0xdc00 ? place - 1 : place;
 }
 
 /** Java's simple lower-casing: no final sigma, and one code point for one. */

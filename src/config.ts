@@ -19,6 +19,8 @@ export interface Config {
   tokens: readonly { token: string; user: string; admin: boolean }[];
   /** Requests a minute and token; 0 is no limit. */
   rateLimit: number;
+  /** New memories with an admission score below this are held for review; null lets everything in. */
+  admission: number | null;
   /** Whether callers may set the clock. */
   replay: boolean;
   elasticsearch: ElasticsearchConfig | null;
@@ -96,6 +98,7 @@ const environment = z.object({
   SUPERSEDED_TOKENS: tokens,
   SUPERSEDED_ADMIN_TOKENS: tokens,
   SUPERSEDED_RATE_LIMIT: whole(600, 1_000_000),
+  SUPERSEDED_ADMISSION: cosine,
   SUPERSEDED_REPLAY: flag,
   ELASTICSEARCH_URL: url,
   ELASTICSEARCH_CLOUD_ID: optional,
@@ -178,6 +181,7 @@ function toConfig(env: z.infer<typeof environment>): Config {
       ...env.SUPERSEDED_ADMIN_TOKENS.map((pair) => ({ ...pair, admin: true })),
     ],
     rateLimit: env.SUPERSEDED_RATE_LIMIT,
+    admission: env.SUPERSEDED_ADMISSION,
     replay: env.SUPERSEDED_REPLAY,
     elasticsearch: onElasticsearch
       ? {

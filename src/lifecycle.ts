@@ -32,13 +32,26 @@ export const reopenInput = z.strictObject({ reason, recordedAt });
 const earlier = (a: number | null, b: number): number => (a === null ? b : Math.min(a, b));
 
 /** The row closed because `successor` replaces it: it was true until the successor became true, or its own planned end. */
-export const supersededRow = (row: MemoryRow, successor: { id: string; validFrom: number }, at: number): MemoryRow => ({
+export const supersededRow = (
+  row: MemoryRow,
+  successor: { id: string; validFrom: number },
+  at: number,
+  changedMind: boolean,
+): MemoryRow => ({
   ...row,
+  changedMind,
   closedAt: at,
   closedAs: 'superseded',
   validTo: earlier(row.plannedTo, successor.validFrom),
   supersededBy: successor.id,
 });
+
+/** Whether a person replaced a value by a different one, which is what the learned windows count. */
+export const mindChanged = (actor: Actor, row: MemoryRow, successor: MemoryRow): boolean =>
+  actor.source !== AUTOMATIC && row.textKey !== successor.textKey;
+
+/** The source of what the service does by itself. */
+export const AUTOMATIC = 'automatic';
 
 /** Links an existing memory as the successor of others, which close. */
 export async function supersede(actor: Actor, memory: string, input: unknown) {
@@ -57,9 +70,12 @@ export async function supersede(actor: Actor, memory: string, input: unknown) {
       ...successor.row,
       supersedes: [...new Set([...successor.row.supersedes, ...request.targets])].sort(),
     };
-    const closed = olds.map(({ row, version }) => ({ row: supersededRow(row, linked, at), version }));
+    const closed = olds.map(({ row, version }) => ({
+      row: supersededRow(row, linked, at, mindChanged(actor, row, linked)),
+      version,
+    }));
     const audit = [
-      ...olds.map(({ row }) => entryOf(actor, 'supersede', at, row, supersededRow(row, linked, at))),
+      ...olds.map(({ row }, index) => entryOf(actor, 'supersede', at, row, closed[index]?.row ?? null)),
       entryOf(actor, 'supersede', at, successor.row, linked),
     ];
     const update = [...closed, { row: linked, version: successor.version }];
@@ -144,6 +160,8 @@ export async function reopen(actor: Actor, memory: string, input: unknown) {
       reopens: row.id,
       reopenedBy: null,
       reopenedAt: null,
+      changedMind: false,
+      changes: 0,
     };
     const old = { ...row, reopenedBy: copy.id, reopenedAt: at };
     const audit = [

@@ -14,6 +14,10 @@ export type Scope = `user:${string}` | typeof SHARED;
 
 export const userScope = (user: string): Scope => `user:${user}`;
 
+/** How a row ended; `held` is a write kept back for review, which never was open. */
+export const CLOSINGS = ['superseded', 'retired', 'denied', 'held'] as const;
+export type Closing = (typeof CLOSINGS)[number];
+
 /** A memory as it is stored. Instants are UTC milliseconds since 1970; lists are empty rather than null. */
 export interface MemoryRow {
   id: string;
@@ -33,8 +37,10 @@ export interface MemoryRow {
   validTo: number | null;
   /** We learned that it had stopped: the end of transaction time as the open row. */
   closedAt: number | null;
-  closedAs: 'superseded' | 'retired' | 'denied' | null;
+  closedAs: Closing | null;
   closedReason: string | null;
+  /** Superseded by a person's different value: what the learned windows count. */
+  changedMind: boolean;
   /** Ids of what this replaced, sorted. */
   supersedes: string[];
   supersededBy: string | null;
@@ -55,6 +61,12 @@ export interface MemoryRow {
   confirmedAt: number | null;
   /** Hash of the normalised text, topic and kind; equal where the same thing is said again. */
   textKey: string;
+  /** Open memories that were nearly the same when this one was written. */
+  similarTo: string[];
+  /** When a person last looked at it and let it stand. */
+  reviewedAt: number | null;
+  /** How often it was changed: the order of its audit entries at one instant. */
+  changes: number;
 }
 
 /** A memory as callers see it, with its state at the `asOf` and `knownAt` it was read for. */
@@ -110,7 +122,7 @@ export function holds(row: MemoryRow, { asOf, knownAt }: Clocks): boolean {
 /** The state of a row at the two clocks; a closing counts once it was known and its end has come. */
 export function statusOf(row: MemoryRow, { asOf, knownAt }: Clocks): Status {
   if (row.closedAs !== null && row.closedAt !== null && row.closedAt <= knownAt && row.validTo !== null) {
-    if (row.validTo <= asOf || row.validTo <= row.validFrom) return row.closedAs;
+    if (row.validTo <= asOf || row.validTo <= row.validFrom) return row.closedAs === 'held' ? 'retired' : row.closedAs;
   }
   if (row.plannedTo !== null && row.plannedTo <= asOf) return 'expired';
   return row.validFrom > asOf ? 'upcoming' : 'open';

@@ -18,7 +18,7 @@ export interface OpenOptions {
 export function openSuperseded(config: Config, { clock = Date.now, db = config.db }: OpenOptions = {}): Superseded {
   const embedder = openEmbedder(config);
   const store: MemoryStore = createEmbeddedStore({ file: db, model: () => embedder.model() });
-  return createSuperseded({ store, embedder, clock });
+  return createSuperseded({ store, embedder, clock, admission: config.admission });
 }
 
 export function openEmbedder(config: Config): Embedder {

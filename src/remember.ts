@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import { type Admission, admissionOf } from './admission.ts';
 import { SupersededError } from './errors.ts';
 import * as field from './fields.ts';
-import { refuseEarlier, supersededRow, targets } from './lifecycle.ts';
-import { iso, type MemoryRow, passageOf, statusOf, textKeyOf } from './memory.ts';
+import { mindChanged, refuseEarlier, supersededRow, targets } from './lifecycle.ts';
+import { iso, type MemoryRow, statusOf, textKeyOf } from './memory.ts';
 import { secretIn } from './secrets.ts';
+import { type Similar, similarTo } from './similar.ts';
 import type { Stored } from './store.ts';
 import { confirm, deniedRow } from './trust.ts';
 import { check, invalid } from './validation.ts';
@@ -32,22 +34,16 @@ export const rememberInput = z.strictObject({
 });
 type Request = z.output<typeof rememberInput>;
 
-export interface Similar {
-  id: string;
-  similarity: number;
-  content: string;
-}
-
 export interface Remembered {
   row: MemoryRow;
   /** False where nothing new was written: the same was said again, or the id was already stored with the same text. */
   stored: boolean;
-  reason?: 'confirmed' | 'unchanged';
+  reason?: 'confirmed' | 'unchanged' | 'held';
   superseded: string[];
   similar: Similar[];
+  /** Where the admission gate is on: the score and its parts. */
+  admission?: Admission;
 }
-
-const MOST_SIMILAR = 5;
 
 export async function remember(actor: Actor, input: unknown): Promise<Remembered> {
   const request = check(rememberInput, input, 'The memory');
@@ -62,7 +58,7 @@ export async function remember(actor: Actor, input: unknown): Promise<Remembered
     return { row, stored: false, reason: 'confirmed', superseded: [], similar: [] };
   }
   const vector = await vectorOf(actor, request);
-  const written = await transact(actor, async () => {
+  return transact(actor, async () => {
     const again = await alreadyStored(actor, request);
     if (again) return { changes: null, result: again };
     const olds = await ownRows(actor, request.supersedes ?? []);
@@ -71,9 +67,14 @@ export async function remember(actor: Actor, input: unknown): Promise<Remembered
     const concerned = [...olds, ...denied].map(({ row }) => row);
     await mustBeOpen(actor, concerned);
     const at = instantOf(actor, request.recordedAt, concerned);
-    const row = newRow(actor, request, at, olds);
-    for (const old of olds) refuseEarlier('validFrom', row, old.row);
-    const closed = olds.map((old) => ({ ...old, row: supersededRow(old.row, row, at) }));
+    const plain = newRow(actor, request, at, olds);
+    for (const old of olds) refuseEarlier('validFrom', plain, old.row);
+    const similar = await similarTo(actor, plain, vector, plain.supersedes);
+    const { row, ...gate } = admitted(actor, { ...plain, similarTo: similar.map(({ id }) => id) }, concerned, similar);
+    const closed = olds.map((old) => ({
+      ...old,
+      row: supersededRow(old.row, row, at, mindChanged(actor, old.row, row)),
+    }));
     const doubted = denied.map((old) => ({ ...old, row: deniedRow(old.row, row.id, at) }));
     const audit = [
       entryOf(actor, 'remember', at, null, row),
@@ -81,10 +82,24 @@ export async function remember(actor: Actor, input: unknown): Promise<Remembered
       ...denied.map((old, index) => entryOf(actor, 'deny', at, old.row, doubted[index]?.row ?? null)),
     ];
     const changes = { insert: [{ row, vector }], update: [...closed, ...doubted], audit };
-    const result: Remembered = { row, stored: true, superseded: row.supersedes, similar: [] };
+    const result: Remembered = { row, stored: true, superseded: row.supersedes, similar, ...gate };
     return { changes, result };
   });
-  return written.stored ? { ...written, similar: await similarTo(actor, written.row, vector) } : written;
+}
+
+/** The row, or where the gate is on and it deserves less, the row held back: closed at birth, to be looked at. */
+function admitted(
+  actor: Actor,
+  row: MemoryRow,
+  concerned: readonly MemoryRow[],
+  similar: readonly Similar[],
+): { row: MemoryRow } & Pick<Remembered, 'reason' | 'admission'> {
+  if (actor.admission === null || concerned.length > 0) return { row };
+  const admission = admissionOf(row, similar[0]?.similarity ?? 0, row.createdAt);
+  if (admission.score >= actor.admission) return { row, admission };
+  const closedReason = `held back for review: admission ${admission.score.toFixed(2)} is below ${actor.admission}`;
+  const end = { closedAt: row.createdAt, closedAs: 'held' as const, closedReason, validTo: row.validFrom };
+  return { row: { ...row, ...end }, reason: 'held', admission };
 }
 
 function refuseContradictions(request: Request): void {
@@ -200,21 +215,9 @@ function newRow(actor: Actor, request: Request, at: number, olds: readonly Store
     freshAt: validFrom,
     confirmedAt: null,
     textKey: textKeyOf(request),
+    changedMind: false,
+    similarTo: [],
+    reviewedAt: null,
+    changes: 0,
   };
-}
-
-/** Open memories of the user that a model may take for the same, the new one apart. */
-async function similarTo(actor: Actor, row: MemoryRow, vector: Float32Array | null): Promise<Similar[]> {
-  const near = await actor.store.nearest({
-    asOf: row.createdAt,
-    knownAt: row.createdAt,
-    text: passageOf(row),
-    vector,
-    minCosine: actor.model.nearDuplicate,
-    limit: MOST_SIMILAR + 1,
-  });
-  return near
-    .filter((other) => other.row.id !== row.id)
-    .slice(0, MOST_SIMILAR)
-    .map(({ row: other, cosine }) => ({ id: other.id, similarity: cosine, content: other.content }));
 }

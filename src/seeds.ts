@@ -133,6 +133,10 @@ export const seedRow = (seed: SeedMemory, now: number): MemoryRow => {
     freshAt: at,
     confirmedAt: null,
     textKey: textKeyOf(seed),
+    changedMind: false,
+    similarTo: [],
+    reviewedAt: null,
+    changes: 0,
   };
 };
 

@@ -1,4 +1,5 @@
-import { type AgingTable, PRESETS, type Preset } from './aging.ts';
+import type { Admission } from './admission.ts';
+import { type AgingTable, PRESETS, type Preset, type WindowInForce, windowsInForce } from './aging.ts';
 import { type Audited, audit } from './audit.ts';
 import type { Embedder, EmbeddingModel } from './embedder.ts';
 import { erase, eraseAll, type Receipt } from './erasure.ts';
@@ -8,7 +9,9 @@ import * as lifecycle from './lifecycle.ts';
 import { list, type Page } from './list.ts';
 import { type Memory, type MemoryRow, type Scope, toMemory, userScope } from './memory.ts';
 import { type Recalled, recall } from './recall.ts';
-import { remember, type Similar } from './remember.ts';
+import { type Remembered, remember } from './remember.ts';
+import { type ReviewItem, resolveReview, review } from './review.ts';
+import type { Similar } from './similar.ts';
 import type { MemoryStore } from './store.ts';
 import { exportLines, type Imported, importLines } from './transfer.ts';
 import * as trust from './trust.ts';
@@ -24,6 +27,8 @@ export interface SupersededOptions {
   /** Milliseconds since 1970; the system's clock unless given. */
   clock?: () => number;
   newId?: (at: number) => string;
+  /** New memories with an admission score below this are held for review; null (the default) lets everything in. */
+  admission?: number | null;
 }
 
 export interface Superseded {
@@ -39,9 +44,10 @@ export interface RememberAnswer {
   memory: Memory;
   /** False where nothing new was written. */
   stored: boolean;
-  reason?: 'confirmed' | 'unchanged';
+  reason?: Remembered['reason'];
   superseded: string[];
   similar: Similar[];
+  admission?: Admission;
 }
 
 /** Inputs are checked here, so they may come straight from a request; every verb throws SupersededError. */
@@ -61,13 +67,17 @@ export interface UserMemories {
   erase(id: string, input?: unknown): Promise<Receipt>;
   eraseAll(input: unknown): Promise<{ erased: number; at: string }>;
   audit(input?: unknown): Promise<{ entries: Audited[]; nextCursor: string | null }>;
+  review(): Promise<{ items: ReviewItem[] }>;
+  resolveReview(id: string, input: unknown): Promise<{ id: string; action: string; memory: Memory }>;
+  /** The windows in force for this user. */
+  aging(): Promise<{ windows: WindowInForce[] }>;
   /** All own memories, one JSON document a line, oldest first. */
   exportNdjson(): Promise<string>;
   importNdjson(text: string, onProgress?: (done: number, total: number) => void): Promise<Imported>;
 }
 
 export function createSuperseded(options: SupersededOptions): Superseded {
-  const { store, embedder, clock = Date.now, newId = timeOrderedId } = options;
+  const { store, embedder, admission = null, clock = Date.now, newId = timeOrderedId } = options;
   let ready: Promise<EmbeddingModel> | undefined;
 
   /** Prepares the store once; a failed attempt is made again by the next verb. */
@@ -81,7 +91,7 @@ export function createSuperseded(options: SupersededOptions): Superseded {
 
   async function actor(scope: Scope, user: string, source: string): Promise<Actor> {
     const model = await prepare();
-    return { store: store.for(scope), embedder, model, user, source, clock, newId };
+    return { store: store.for(scope), embedder, model, user, source, admission, clock, newId };
   }
 
   return {
@@ -165,6 +175,16 @@ function userMemories(user: string, open: () => Promise<Actor>): UserMemories {
     },
     async audit(input = {}) {
       return audit(await open(), input);
+    },
+    async review() {
+      return review(await open(), aging('default'));
+    },
+    async resolveReview(id, input) {
+      const { actor, result } = await on(resolveReview)(id, input);
+      return { id: result.id, action: result.action, memory: shown(actor, result.row) };
+    },
+    async aging() {
+      return { windows: windowsInForce(aging('default')) };
     },
     async exportNdjson() {
       const lines = await exportLines(await open());

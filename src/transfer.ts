@@ -2,7 +2,17 @@ import { z } from 'zod';
 import { everything } from './erasure.ts';
 import { type Issue, SupersededError } from './errors.ts';
 import * as field from './fields.ts';
-import { iso, KINDS, type Memory, type MemoryRow, passageOf, STATUSES, textKeyOf, toMemory } from './memory.ts';
+import {
+  CLOSINGS,
+  iso,
+  KINDS,
+  type Memory,
+  type MemoryRow,
+  passageOf,
+  STATUSES,
+  textKeyOf,
+  toMemory,
+} from './memory.ts';
 import { saysTheSame } from './remember.ts';
 import { issuesOf } from './validation.ts';
 import { type Actor, entryOf, transact } from './verb.ts';
@@ -11,7 +21,10 @@ import { type Actor, entryOf, transact } from './verb.ts';
 
 /** A line of an export: the memory, and what the shown form leaves open. */
 export type Line = Memory &
-  Pick<MemoryRow, 'closedAs' | 'feedbackSum'> & { deniedAt: string | null; reopenedAt: string | null };
+  Pick<MemoryRow, 'closedAs' | 'feedbackSum' | 'changedMind' | 'changes' | 'similarTo'> & {
+    deniedAt: string | null;
+    reopenedAt: string | null;
+  };
 
 const END_OF_TIME = Number.MAX_SAFE_INTEGER;
 
@@ -23,6 +36,10 @@ export async function exportLines(actor: Actor): Promise<Line[]> {
     status: toMemory(row, { asOf: Math.max(now, row.createdAt), knownAt: Math.max(now, row.createdAt) }).status,
     closedAs: row.closedAs,
     feedbackSum: row.feedbackSum,
+    changedMind: row.changedMind,
+    changes: row.changes,
+    similarTo: row.similarTo,
+    reviewedAt: row.reviewedAt === null ? null : iso(row.reviewedAt),
     deniedAt: row.deniedAt === null ? null : iso(row.deniedAt),
     reopenedAt: row.reopenedAt === null ? null : iso(row.reopenedAt),
   }));
@@ -63,8 +80,12 @@ const importedLine = z
     confirmedAt: instantOrNull,
     status: z.enum(STATUSES).optional(),
     scope: z.literal('user', { error: 'is not user: only own memories can be imported' }).default('user'),
-    closedAs: z.enum(['superseded', 'retired', 'denied']).nullish(),
+    closedAs: z.enum(CLOSINGS).nullish(),
     feedbackSum: z.number().optional(),
+    changedMind: z.boolean().default(false),
+    changes: z.int().min(0).default(0),
+    similarTo: ids,
+    reviewedAt: instantOrNull,
     deniedAt: instantOrNull,
     reopenedAt: instantOrNull,
   })

@@ -13,12 +13,19 @@ export interface Actor {
   model: EmbeddingModel;
   user: string;
   source: string;
+  /** The admission score below which a new memory is held for review; null lets everything in. */
+  admission: number | null;
   clock: () => number;
   newId: (at: number) => string;
 }
 
-/** Time-ordered ids (UUIDv7) for the instant of the verb. */
-export const timeOrderedId = (at: number): string => uuidv7({ msecs: at });
+let sequence = Math.floor(Math.random() * 2 ** 31);
+
+/** Time-ordered ids (UUIDv7) for the instant of the verb; at one instant in the order they were made. */
+export const timeOrderedId = (at: number): string => {
+  sequence = (sequence + 1) % 2 ** 32;
+  return uuidv7({ msecs: Math.max(0, at), seq: sequence });
+};
 
 export interface Plan<T> {
   changes: Changes | null;
@@ -36,7 +43,7 @@ export async function transact<T>(actor: Actor, plan: () => Promise<Plan<T>>): P
     const { changes, result } = await plan();
     if (changes === null) return result;
     try {
-      await actor.store.commit(changes);
+      await actor.store.commit(counted(changes));
       return result;
     } catch (error) {
       if (!(error instanceof VersionConflict)) throw error;
@@ -50,6 +57,27 @@ export async function transact<T>(actor: Actor, plan: () => Promise<Plan<T>>): P
     }
   }
 }
+
+/**
+ * The changes with every changed row counted up, and its audit entry named so that entries of one memory at one instant
+ * sort by that count, in every store and whichever process wrote them.
+ */
+function counted(changes: Changes): Changes {
+  const { update = [], audit = [] } = changes;
+  const next = (row: MemoryRow): MemoryRow => ({ ...row, changes: row.changes + 1 });
+  return {
+    ...changes,
+    update: update.map(({ row, version }) => ({ row: next(row), version })),
+    audit: audit.map((entry) => {
+      const after = entry.after && entry.before ? next(entry.after) : entry.after;
+      return { ...entry, after, id: entryId(entry.at, after) };
+    }),
+  };
+}
+
+/** An erasure sorts after every change. */
+const entryId = (at: number, after: MemoryRow | null): string =>
+  uuidv7({ msecs: Math.max(0, at), seq: after?.changes ?? 2 ** 32 - 1 });
 
 /** The own rows with these ids, in their order; NOT_FOUND for an unknown one, FORBIDDEN for a shared one. */
 export async function ownRows(actor: Actor, ids: readonly string[]): Promise<Stored[]> {
@@ -135,7 +163,7 @@ export function entryOf(
   detail: AuditEntry['detail'] = null,
 ): AuditEntry {
   const memory = (after ?? before)?.id ?? '';
-  return { id: actor.newId(at), at, actor: actor.user, verb, memory, before, after, source: actor.source, detail };
+  return { id: entryId(at, after), at, actor: actor.user, verb, memory, before, after, source: actor.source, detail };
 }
 
 /** Throws CONFLICT for the first row that is closed. */

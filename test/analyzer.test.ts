@@ -50,17 +50,10 @@ describe('the analyzer', () => {
   });
 
   it('takes time in proportion to the length of hostile text', () => {
-    for (const text of [
-      '_'.repeat(8000),
-      'a_'.repeat(4000),
-      "א'".repeat(4000),
-      '1,'.repeat(4000),
-      '\u0301'.repeat(8000),
-      '😀\u200D'.repeat(2600),
-    ]) {
+    for (const unit of ['_', 'a_', "א'", '1,', '\u0301', '😀\u200D', 'a.']) {
       const start = performance.now();
-      tokenize(text);
-      expect(performance.now() - start).toBeLessThan(200);
+      tokenize(unit.repeat(40_000));
+      expect(performance.now() - start, unit).toBeLessThan(2000);
     }
   });
 });

@@ -7,7 +7,7 @@ import type { EmbeddingModel } from '../src/embedder.ts';
 import { createEmbeddedStore } from '../src/stores/embedded.ts';
 import { openDatabase } from '../src/stores/embedded-database.ts';
 import { migrate } from '../src/stores/embedded-schema.ts';
-import { ANA, at, BEN, entryOf, modelOf, NOW, put, questionOf, ranked, read, rowOf } from './store-fixtures.ts';
+import { ANA, at, entryOf, modelOf, NOW, put, questionOf, read, rowOf } from './store-fixtures.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'superseded-file-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

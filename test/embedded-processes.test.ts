@@ -1,14 +1,12 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@libsql/client/sqlite3';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { EmbeddingModel } from '../src/embedder.ts';
 import { createEmbeddedStore } from '../src/stores/embedded.ts';
-import { openDatabase } from '../src/stores/embedded-database.ts';
-import { migrate } from '../src/stores/embedded-schema.ts';
-import { ANA, at, BEN, entryOf, modelOf, NOW, put, questionOf, ranked, read, rowOf } from './store-fixtures.ts';
+import { ANA, BEN, modelOf, NOW, put, questionOf, ranked, read, rowOf } from './store-fixtures.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'superseded-file-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -59,18 +57,15 @@ describe('the file of the embedded store, used by several at once', () => {
       writer,
       Array.from({ length: 20 }, (_, n) => rowOf({ id: `m${n}` })),
     );
-    const writing = (async () => {
-      for (let n = 0; n < 30; n++) {
-        const stored = await read(writer, `m${n % 20}`);
-        await writer.for(ANA).commit({ update: [{ ...stored, row: { ...stored.row, confidence: n % 2 } }] });
-      }
-    })();
-    for (let n = 0; n < 30; n++) {
-      for (const { row, trust } of (await reader.for(ANA).rank(questionOf())).ranked) {
-        expect(trust).toBe(0.5 + 0.5 * row.confidence);
-      }
+    await ranked(reader, questionOf());
+    // The write starts this many steps after the ranking, so that it falls before, between and after its readings.
+    for (let steps = 0; steps < 40; steps++) {
+      const { row, version } = await read(writer, `m${steps % 20}`);
+      const ranking = reader.for(ANA).rank(questionOf());
+      for (let step = 0; step < steps; step++) await null;
+      await writer.for(ANA).commit({ update: [{ row: { ...row, confidence: row.confidence / 2 }, version }] });
+      for (const { row, trust } of (await ranking).ranked) expect(trust).toBe(0.5 + 0.5 * row.confidence);
     }
-    await writing;
     await Promise.all([reader.close(), writer.close()]);
   });
 

@@ -142,13 +142,13 @@ describe('the ranking of the embedded store', () => {
           await Promise.all([store.close(), other.close()]);
         },
       ),
-      { numRuns: 25 },
+      { numRuns: 20 },
     );
   }, 60_000);
 
   it('equals it too for a scope of several pages, before and after most of it is erased', async () => {
     const store = openStore();
-    const all: Held[] = Array.from({ length: 4500 }, (_, n) => {
+    const all: Held[] = Array.from({ length: 2600 }, (_, n) => {
       const angle = ((n * 37) % 997) / 300;
       const vector = Float32Array.of(Math.cos(angle), Math.sin(angle), 0, 0, 0, 0, 0, 0);
       return {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SupersededError } from '../src/errors.ts';
 import type { Memory } from '../src/memory.ts';
+import { createSuperseded } from '../src/superseded.ts';
 import { temporaryService } from './temporary.ts';
 
 /** The error a verb ends with. */
@@ -423,5 +424,61 @@ describe('export and import', () => {
     expect((await failure(user.importNdjson(dangling))).message).toContain('ghost');
     await user.erase('a');
     expect(await user.importNdjson(file)).toMatchObject({ imported: 0, erased: ['a'] });
+  });
+});
+
+describe('review', () => {
+  it('lists what is unconfirmed beyond twice its window, and keeping it confirms it', async () => {
+    const { ann: user, at } = ann();
+    await user.remember({ id: 'pref', content: 'Likes ramen', topic: 'preference' });
+    await user.remember({ id: 'allergy', content: 'Allergic to nuts', topic: 'constraint' });
+    at('2026-05-30T09:00:00Z');
+    expect((await user.review()).items).toEqual([]);
+    at('2026-05-30T09:00:01Z');
+    const { items } = await user.review();
+    expect(items.map(({ id, reasons }) => [id, reasons])).toEqual([['pref', ['unconfirmed']]]);
+    const kept = await user.resolveReview('pref', { action: 'keep' });
+    expect(kept).toMatchObject({ id: 'pref', action: 'keep', memory: { confirmedAt: '2026-05-30T09:00:01.000Z' } });
+    expect((await user.review()).items).toEqual([]);
+  });
+
+  it('lists low trust, and dismissing lets it be without changing it', async () => {
+    const { ann: user, at } = ann();
+    await user.remember({ id: 'a', content: 'Likes ramen' });
+    await user.deny('a');
+    at('2026-03-02T09:00:00Z');
+    expect((await user.review()).items).toMatchObject([{ id: 'a', reasons: ['low-trust'] }]);
+    await user.resolveReview('a', { action: 'dismiss' });
+    expect((await user.review()).items).toEqual([]);
+    expect(await user.get('a')).toMatchObject({ confidence: 0.3, status: 'open' });
+  });
+
+  it('lists a pair that says nearly the same, and merging closes the one into the other', async () => {
+    const { ann: user, at } = ann();
+    await user.remember({ id: 'a', content: 'The hotel is booked for the third of April' });
+    at('2026-03-02T09:00:00Z');
+    const { similar } = await user.remember({ id: 'b', content: 'The hotel is booked for the third of April?' });
+    expect(similar).toMatchObject([{ id: 'a', difference: 'the same words' }]);
+    expect((await user.review()).items).toMatchObject([{ id: 'b', reasons: ['conflict'], similar: ['a'] }]);
+    expect(await failure(user.resolveReview('a', { action: 'merge' }))).toMatchObject({ code: 'INVALID_INPUT' });
+    await user.resolveReview('a', { action: 'merge', into: 'b' });
+    expect(await user.get('a')).toMatchObject({ status: 'superseded', supersededBy: 'b' });
+    expect((await user.review()).items).toEqual([]);
+  });
+
+  it('holds noise back where the gate is on, and keeping lets it in', async () => {
+    const { service } = ann();
+    const gated = createSuperseded({ ...service, clock: () => service.now, admission: 0.7 }).for('ann');
+    const { memory, reason, admission } = await gated.remember({ id: 'a', content: 'It is Tuesday', confidence: 0.2 });
+    expect(reason).toBe('held');
+    expect(admission?.score).toBeLessThan(0.7);
+    expect(memory).toMatchObject({ status: 'retired', closedReason: expect.stringContaining('held back') });
+    expect((await gated.recall({ query: 'Tuesday' })).hits).toEqual([]);
+    expect((await gated.review()).items).toMatchObject([{ id: 'a', reasons: ['held'] }]);
+    const kept = await gated.resolveReview('a', { action: 'keep' });
+    expect((await gated.recall({ query: 'Tuesday' })).hits).toMatchObject([{ memory: { id: kept.memory.id } }]);
+    expect((await gated.review()).items).toEqual([]);
+    const certain = { content: 'Allergic to nuts', topic: 'constraint', kind: 'semantic' };
+    expect((await gated.remember(certain)).memory.status).toBe('open');
   });
 });

@@ -1,68 +1,7 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, test } from 'vitest';
-import { z } from 'zod';
-import { createOpenAiCompatibleEmbedder, type OpenAiCompatibleOptions } from '../src/embedders/openai-compatible.ts';
+import { describe, expect, test } from 'vitest';
+import type { OpenAiCompatibleOptions } from '../src/embedders/openai-compatible.ts';
 import { embeddingsEndpoint } from '../src/embedders/openai-request.ts';
-import { SupersededError } from '../src/errors.ts';
-
-const KEY = 'sk-test-0123456789';
-const requestBody = z.object({ model: z.string(), input: z.array(z.string()), encoding_format: z.literal('float') });
-
-interface Seen {
-  path: string;
-  headers: IncomingHttpHeaders;
-  body: z.infer<typeof requestBody>;
-}
-
-type Answer = (response: ServerResponse, seen: Seen, nth: number) => void;
-
-const closers: (() => void)[] = [];
-afterEach(() => {
-  for (const close of closers.splice(0)) close();
-});
-
-/** A service on a free port; `answer` gets the count of requests before this one. */
-async function service(answer: Answer): Promise<{ url: string; seen: Seen[] }> {
-  const seen: Seen[] = [];
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(Buffer.from(chunk));
-    const body = requestBody.parse(JSON.parse(Buffer.concat(chunks).toString('utf8')));
-    const one = { path: request.url ?? '', headers: request.headers, body };
-    seen.push(one);
-    answer(response, one, seen.length - 1);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closers.push(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, seen };
-}
-
-function embedder(url: string, more: Partial<OpenAiCompatibleOptions> = {}) {
-  return createOpenAiCompatibleEmbedder({ url, model: 'stub', apiKey: KEY, retryDelayMs: 1, ...more });
-}
-
-function json(response: ServerResponse, value: unknown, status = 200, headers: Record<string, string> = {}): void {
-  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
-}
-
-/** A vector that tells the text's length: [length, 1, 0]. */
-const echo: Answer = (response, { body }) =>
-  json(response, { data: body.input.map((text, index) => ({ index, embedding: [text.length, 1, 0] })) });
-
-async function failure(promise: Promise<unknown>): Promise<SupersededError> {
-  const error = await promise.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  if (!(error instanceof SupersededError)) throw new Error(`expected a SupersededError, got ${error}`);
-  expect(`${error.message} ${error.hint} ${error.stack} ${error.cause}`).not.toContain(KEY);
-  return error;
-}
+import { echo, embedder, failure, json, KEY, service } from './embeddings-service.ts';
 
 describe('a request', () => {
   test('goes to /v1/embeddings with model, input, format and the key, and gives unit vectors', async () => {
@@ -195,8 +134,8 @@ describe('a passing failure', () => {
   });
 
   test('of a service that is not there names EMBEDDINGS_URL', async () => {
-    const { url } = await service(echo);
-    for (const close of closers.splice(0)) close();
+    const { url, close } = await service(echo);
+    close();
     const error = await failure(embedder(url, { retries: 1 }).embedPassages(['a']));
     expect(error.code).toBe('EMBEDDER_FAILED');
     expect(error.hint).toContain('EMBEDDINGS_URL');
@@ -237,61 +176,6 @@ describe('a lasting failure', () => {
     const { url } = await service((response) => json(response, { error: `${KEY} cannot do that` }, 400));
     expect((await failure(embedder(url).embedPassages(['a']))).message).toContain('[key] cannot do that');
   });
-});
-
-describe('an answer that cannot be used', () => {
-  const two = (embedding: unknown, other: unknown = [1, 2]) => ({ data: [{ embedding }, { embedding: other }] });
-  test.each<[string, string, string]>([
-    ['is bad JSON', '{"data": nope', 'not JSON'],
-    ['is JSON cut short', '{"data":[{"embedding":[0.1,', 'not JSON, or JSON cut short'],
-    ['has no data', '{"object":"list"}', 'another form'],
-    ['holds base64 for a vector', JSON.stringify(two('AAAA')), 'another form'],
-    ['has too few vectors', '{"data":[{"embedding":[1,2]}]}', '1 vectors came for 2 inputs'],
-    ['has vectors of two lengths', JSON.stringify(two([1, 2], [1])), '1 dimensions came where 2 were expected'],
-    ['holds null for a number', JSON.stringify(two([1, null])), 'holds object'],
-    ['holds an infinite number', '{"data":[{"embedding":[1,1e999]},{"embedding":[1,2]}]}', 'holds Infinity'],
-    ['holds a zero vector', JSON.stringify(two([0, 0])), 'no direction'],
-    ['holds empty vectors', JSON.stringify(two([], [])), 'no direction'],
-    [
-      'names an input twice',
-      '{"data":[{"index":1,"embedding":[1,2]},{"index":1,"embedding":[1,2]}]}',
-      'the indexes 1, 1',
-    ],
-  ])('%s', async (_, body, message) => {
-    const { url, seen } = await service((response) => response.writeHead(200).end(body));
-    const error = await failure(embedder(url).embedPassages(['a', 'b']));
-    expect(error.code).toBe('EMBEDDER_FAILED');
-    expect(error.message).toContain(message);
-    expect(seen).toHaveLength(1);
-  });
-
-  test('has other dimensions than the first', async () => {
-    const { url } = await service((response, _, nth) => json(response, { data: [{ embedding: nth ? [1, 2] : [1] }] }));
-    const changing = embedder(url);
-    await changing.embedQuery('a');
-    expect((await failure(changing.embedQuery('b'))).message).toContain('2 dimensions came where 1 were expected');
-  });
-
-  test('has other dimensions than configured', async () => {
-    const { url } = await service(echo);
-    const error = await failure(embedder(url, { dimensions: 1536 }).embedQuery('a'));
-    expect(error.message).toContain('3 dimensions came where 1536 were expected');
-  });
-});
-
-test('vectors out of order are put in order by their index', async () => {
-  const { url } = await service((response) =>
-    json(response, {
-      data: [
-        { index: 1, embedding: [0, 1] },
-        { index: 0, embedding: [1, 0] },
-      ],
-    }),
-  );
-  expect((await embedder(url).embedPassages(['a', 'b'])).map((vector) => [...vector])).toEqual([
-    [1, 0],
-    [0, 1],
-  ]);
 });
 
 test.each<[string, Partial<OpenAiCompatibleOptions>]>([

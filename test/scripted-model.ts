@@ -1,3 +1,4 @@
+import type { MastraLanguageModel } from '@mastra/core/agent';
 import { MastraLanguageModelV2Mock } from '@mastra/core/test-utils/llm-mock';
 
 /** A language model that follows a script: one entry a call, the last one repeated. */
@@ -14,7 +15,7 @@ export type Prompt = Options['prompt'];
 const USAGE = { inputTokens: 10, outputTokens: 5, totalTokens: 15 };
 
 export interface ScriptedModel {
-  model: MastraLanguageModelV2Mock;
+  model: MastraLanguageModel;
   /** What the model was sent, call by call. */
   calls: Options[];
 }
@@ -61,7 +62,7 @@ export function scriptedModel(script: readonly (Turn | ((options: Options) => Tu
       return { stream };
     },
   });
-  return { model, calls };
+  return { model: model as MastraLanguageModel, calls };
 }
 
 /** All words of a prompt's messages with this role. */

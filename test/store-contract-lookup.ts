@@ -37,6 +37,10 @@ export function lookupContract(specify: Specify): void {
       freshAt: T0 + 8,
       confirmedAt: T0 + 9,
       textKey: 'key',
+      similarTo: ['u', 'v'],
+      changedMind: true,
+      reviewedAt: T0 + 10,
+      changes: 3,
     };
     const bare = rowOf({ id: 'bare' });
     await put(store, [row, bare]);

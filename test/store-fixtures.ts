@@ -63,6 +63,10 @@ export function rowOf(overrides: Partial<MemoryRow> & { id: string }): MemoryRow
     freshAt: overrides.validFrom ?? overrides.createdAt ?? T0,
     confirmedAt: null,
     textKey: '',
+    changedMind: false,
+    similarTo: [],
+    reviewedAt: null,
+    changes: 0,
     ...overrides,
   };
   return { ...row, textKey: overrides.textKey ?? textKeyOf(row) };

@@ -1,3 +1,4 @@
+import { agingCommand } from './aging.ts';
 import { auditCommand } from './audit.ts';
 import {
   closeCommand,
@@ -14,6 +15,7 @@ import { historyCommand } from './history.ts';
 import { listCommand } from './list.ts';
 import { recallCommand } from './recall.ts';
 import { rememberCommand } from './remember.ts';
+import { reviewCommand } from './review.ts';
 import { seedCommand } from './seed.ts';
 import { exportCommand, importCommand } from './transfer.ts';
 
@@ -33,6 +35,8 @@ export const COMMANDS: readonly Command[] = [
   feedbackCommand,
   eraseCommand,
   auditCommand,
+  reviewCommand,
+  agingCommand,
   exportCommand,
   importCommand,
 ];

@@ -4,7 +4,8 @@ import { SupersededError } from '../errors.ts';
 import { projectFile } from '../project-file.ts';
 import { type ModelCard, readModelCard, readTokenizer, readWeights } from './local-model.ts';
 import { meanPool, toMicroBatches } from './micro-batches.ts';
-import { type OnnxRuntime, type OnnxSession, openSession } from './onnx-session.ts';
+import type { OnnxRuntime, OnnxSession } from './onnx-session.ts';
+import { openSession } from './open-session.ts';
 import { splitIntoRuns } from './passages.ts';
 import { meanOfUnits, toUnit } from './unit-vectors.ts';
 

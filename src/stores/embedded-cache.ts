@@ -46,6 +46,8 @@ export class ScopeRows {
   readonly postings = new PostingLists(this);
   /** Vectors, CHUNK_ROWS to a chunk. */
   readonly chunks: Float32Array[] = [];
+  /** Whether every row was read at least once. */
+  loaded = false;
   /** Slots in use, the erased ones among them. */
   size = 0;
   /** 1 for a row that exists. */
@@ -169,7 +171,8 @@ export class ScopeRows {
       this.#erased++;
     }
     this.#lastRevision = revision;
-    return (appended?.rows.length ?? 0) < PAGE_ROWS;
+    this.loaded = (appended?.rows.length ?? 0) < PAGE_ROWS;
+    return this.loaded;
   }
 
   #append(bytes: ArrayBuffer): number {
@@ -204,7 +207,7 @@ export class ScopeRows {
   }
 
   #grow(): void {
-    const capacity = Math.ceil((this.alive.length * 1.5) / CHUNK_ROWS) * CHUNK_ROWS;
+    const capacity = Math.ceil((this.alive.length * 1.25) / CHUNK_ROWS) * CHUNK_ROWS;
     const alive = new Uint8Array(capacity);
     alive.set(this.alive);
     this.alive = alive;

@@ -1,59 +1,67 @@
-import { indexRow } from '../bm25.ts';
+import type { InValue } from '@libsql/client/sqlite3';
+import { FIELDS, type Indexed, indexRow, type Posting } from '../bm25.ts';
 import { SupersededError } from '../errors.ts';
 import { type MemoryRow, type Scope, SHARED } from '../memory.ts';
 import type { AuditEntry, Changes } from '../store.ts';
 import type { Statement } from './embedded-database.ts';
-import { AUDIT_COLUMNS, auditValues, INSERT_ROW, insertValues, UPDATE_ROW, updateValues } from './embedded-rows.ts';
+import { AUDIT_COLUMNS, auditValues, insertRows, insertValues, UPDATE_ROW, updateValues } from './embedded-rows.ts';
 
 /** Changes to statements of one transaction: guards first, then rows with their postings, vectors and statistics. */
 
 export function commitStatements(scope: Scope, changes: Changes, dimensions: number): Statement[] {
   const { insert = [], update = [], erase = [], audit = [] } = changes;
-  const touched = [...insert, ...update, ...erase].map(({ row }) => row);
-  checkRows(scope, touched);
+  checkRows(
+    scope,
+    [...insert, ...update, ...erase].map(({ row }) => row),
+  );
   const statements: Statement[] = [{ sql: 'PRAGMA secure_delete = ON', args: [] }];
-  const add = (sql: string, ...args: Statement['args'] & unknown[]) => statements.push({ sql, args } as Statement);
+  const add = (sql: string, values: Record<string, InValue> = {}) =>
+    statements.push({ sql, args: { scope, ...values } });
 
-  if (insert.length > 0) add(GUARD_NEW, scope, scope, JSON.stringify(insert.map(({ row }) => row.id)));
   const read = [...update, ...erase].map(({ row, version }) => [row.id, version]);
-  if (read.length > 0) add(GUARD_READ, JSON.stringify(read), scope);
-
+  if (read.length > 0) add(GUARD_READ, { read: JSON.stringify(read) });
+  if (update.length > 0) add(UNLINK, { ids: JSON.stringify(update.map(({ row }) => row.id)) });
   let revision = 0;
-  if (insert.length > 0) add('INSERT OR IGNORE INTO owners (scope) VALUES (?)', scope);
-  const statistics = new Statistics();
-  for (const { row, vector } of insert) {
-    const indexed = indexRow(row);
-    statistics.add(indexed);
-    add(INSERT_ROW, ...insertValues(row), ++revision);
-    // WITHOUT ROWID tables leave last_insert_rowid() alone, the others get the same number.
-    add('INSERT INTO vectors VALUES (last_insert_rowid(), ?)', vectorBytes(row, vector, dimensions));
-    if (row.derivedFrom.length > 0) add(LINK, scope, JSON.stringify(row.derivedFrom));
-    const terms = indexed.postings.map(({ term, field, tf, norm }) => [term, field, tf, norm]);
-    add('INSERT INTO term_lists VALUES (last_insert_rowid(), ?)', JSON.stringify(terms));
+  if (insert.length > 0) {
+    add(GUARD_NEW, { ids: JSON.stringify(insert.map(({ row }) => row.id)) });
+    add('INSERT OR IGNORE INTO owners (scope) VALUES (:scope)');
+    for (let from = 0; from < insert.length; from += ROWS_A_STATEMENT) {
+      const some = insert.slice(from, from + ROWS_A_STATEMENT);
+      const values = some.flatMap(({ row }) => [...insertValues(row), ++revision]);
+      statements.push({ sql: insertRows(some.length), args: values });
+      const vectors = some.flatMap(({ row, vector }) => [row.id, vectorBytes(row, vector, dimensions)]);
+      statements.push({ sql: insertVectors(some.length), args: [...vectors, scope] });
+    }
+    const indexed = insert.map(({ row }) => ({ id: row.id, ...indexRow(row) }));
+    add(ADD_TERMS, {
+      terms: JSON.stringify(indexed.map(({ id, postings }) => [id, JSON.stringify(postings.map(tuple))])),
+    });
+    add(ADD_POSTINGS);
+    statements.push(...statisticsStatements(indexed));
   }
-  if (insert.length > 0) add(ADD_POSTINGS, scope, scope);
-  for (const statement of statistics.statements()) statements.push(statement);
-
   for (const { row } of update) {
-    add(UNLINK, scope, row.id);
-    add(UPDATE_ROW, ...updateValues(row), ++revision, scope, row.id);
-    if (row.derivedFrom.length > 0) add(RELINK, scope, JSON.stringify(row.derivedFrom), scope, row.id);
+    statements.push({ sql: UPDATE_ROW, args: [...updateValues(row), ++revision, scope, row.id] });
   }
-  for (const entry of audit) add(ADD_AUDIT, scope, ...auditValues(entry));
+  if (revision > 0) add(LINK);
+  if (audit.length > 0) add(ADD_AUDIT, { entries: JSON.stringify(audit.map(auditValues)) });
   if (erase.length > 0) {
     const ids = JSON.stringify(erase.map(({ row }) => row.id));
-    for (const sql of ERASE) statements.push({ sql, args: { scope, ids } });
-    for (const { row, at } of erase) {
-      add(ADD_TOMBSTONE, at, ++revision, scope, row.id);
-    }
-    statements.push({
-      sql: 'DELETE FROM memories WHERE scope = :scope AND id IN (SELECT value FROM json_each(:ids))',
-      args: { scope, ids },
-    });
+    for (const sql of ERASE) add(sql, { ids });
+    add(ADD_TOMBSTONES, { erased: JSON.stringify(erase.map(({ row, at }) => [row.id, at, ++revision])) });
+    add('DELETE FROM memories WHERE scope = :scope AND id IN (SELECT value FROM json_each(:ids))', { ids });
   }
-  if (revision > 0) add('UPDATE counter SET revision = revision + ?', revision);
+  if (revision > 0) statements.push({ sql: 'UPDATE counter SET revision = revision + ?', args: [revision] });
   return statements;
 }
+
+/** Rows written by one statement: each holds memory outside the JavaScript heap until it is collected. */
+const ROWS_A_STATEMENT = 100;
+
+const tuple = ({ term, field, tf, norm }: Posting) => [term, field, tf, norm];
+
+const insertVectors = (count: number): string => `INSERT INTO vectors SELECT memories.seq, given.column2
+  FROM (VALUES ${Array.from({ length: count }, () => '(?, ?)').join(', ')}) AS given
+  CROSS JOIN memories ON memories.scope = ? AND memories.id = given.column1 ORDER BY memories.seq`;
 
 /** The same for rows of several scopes; an audit entry goes to the scope of the row it tells of. */
 export function loadStatements({ insert = [], audit = [] }: Changes, dimensions: number): Statement[] {
@@ -73,29 +81,35 @@ export function loadStatements({ insert = [], audit = [] }: Changes, dimensions:
   );
 }
 
-const GUARD_NEW = `INSERT INTO guard SELECT 0 FROM json_each(?3) AS wanted
-  WHERE EXISTS (SELECT 1 FROM memories WHERE scope = ?1 AND id = wanted.value)
-     OR EXISTS (SELECT 1 FROM tombstones WHERE scope = ?2 AND id = wanted.value)`;
-const GUARD_READ = `INSERT INTO guard SELECT 0 FROM json_each(?1) AS read
-  LEFT JOIN memories ON memories.scope = ?2 AND memories.id = read.value ->> 0
+const GUARD_NEW = `INSERT INTO guard SELECT 0 FROM json_each(:ids) AS wanted
+  WHERE EXISTS (SELECT 1 FROM memories WHERE scope = :scope AND id = wanted.value)
+     OR EXISTS (SELECT 1 FROM tombstones WHERE scope = :scope AND id = wanted.value)`;
+const GUARD_READ = `INSERT INTO guard SELECT 0 FROM json_each(:read) AS read
+  LEFT JOIN memories ON memories.scope = :scope AND memories.id = read.value ->> 0
   WHERE memories.revision IS NOT CAST(read.value ->> 1 AS INTEGER)`;
-const LINK = 'INSERT OR IGNORE INTO derivations SELECT ?1, value, last_insert_rowid() FROM json_each(?2)';
 const UNLINK = `DELETE FROM derivations WHERE (scope, source, seq) IN (
   SELECT memories.scope, source.value, memories.seq FROM memories, json_each(memories.derived_from) AS source
-  WHERE memories.scope = ? AND memories.id = ?)`;
-const RELINK = `INSERT OR IGNORE INTO derivations
-  SELECT ?1, source.value, memories.seq FROM memories, json_each(?2) AS source WHERE memories.scope = ?3 AND memories.id = ?4`;
+  WHERE memories.scope = :scope AND memories.id IN (SELECT value FROM json_each(:ids)))`;
+/** Rows of this commit lie above the counter until its end. */
+const OF_THIS_COMMIT = 'memories.scope = :scope AND memories.revision > (SELECT revision FROM counter)';
+const LINK = `INSERT OR IGNORE INTO derivations SELECT memories.scope, source.value, memories.seq
+  FROM memories, json_each(memories.derived_from) AS source WHERE ${OF_THIS_COMMIT}`;
+const ADD_TERMS = `INSERT INTO term_lists SELECT memories.seq, given.value ->> 1
+  FROM json_each(:terms) AS given CROSS JOIN memories ON memories.scope = :scope AND memories.id = given.value ->> 0`;
 /** In order of the terms, as the table is: many times faster for many rows. */
-const ADD_POSTINGS = `INSERT INTO postings
-  SELECT (SELECT owner FROM owners WHERE scope = ?1), term.value ->> 0 AS term, term_lists.seq, term.value ->> 1, term.value ->> 2, term.value ->> 3
+const ADD_POSTINGS = `INSERT INTO postings SELECT (SELECT owner FROM owners WHERE scope = :scope),
+    term.value ->> 0 AS term, memories.seq, term.value ->> 1, term.value ->> 2, term.value ->> 3
   FROM memories CROSS JOIN term_lists ON term_lists.seq = memories.seq, json_each(term_lists.terms) AS term
-  WHERE memories.scope = ?2 AND memories.revision > (SELECT revision FROM counter) ORDER BY 2, 3`;
-const ADD_AUDIT = `INSERT INTO audit (scope, ${AUDIT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-const ADD_TOMBSTONE = `INSERT INTO tombstones (scope, id, at, seq, revision)
-  SELECT scope, id, ?1, seq, (SELECT revision FROM counter) + ?2 FROM memories WHERE scope = ?3 AND id = ?4`;
+  WHERE ${OF_THIS_COMMIT} ORDER BY 2, 3`;
+const ADD_AUDIT = `INSERT INTO audit (scope, ${AUDIT_COLUMNS.join(', ')})
+  SELECT :scope, ${AUDIT_COLUMNS.map((_, index) => `value ->> ${index}`).join(', ')} FROM json_each(:entries)`;
+const ADD_TOMBSTONES = `INSERT INTO tombstones (scope, id, at, seq, revision)
+  SELECT memories.scope, memories.id, erased.value ->> 1, memories.seq, (SELECT revision FROM counter) + (erased.value ->> 2)
+  FROM json_each(:erased) AS erased CROSS JOIN memories ON memories.scope = :scope AND memories.id = erased.value ->> 0`;
 
 const ERASED = 'SELECT seq FROM memories WHERE scope = :scope AND id IN (SELECT value FROM json_each(:ids))';
-const ERASED_TERMS = `SELECT term.value ->> 0 AS term, term.value ->> 1 AS field, term.value ->> 2 AS tf, term_lists.seq AS seq
+/** The casts give the columns a type, without which SQLite would scan all postings of the scope. */
+const ERASED_TERMS = `SELECT CAST(term.value ->> 0 AS TEXT) AS term, CAST(term.value ->> 1 AS INTEGER) AS field, term.value ->> 2 AS tf, term_lists.seq AS seq
   FROM term_lists, json_each(term_lists.terms) AS term WHERE term_lists.seq IN (${ERASED})`;
 /** Takes back from the statistics exactly what was added, as noted in term_lists, then removes all that was said. */
 const ERASE = [
@@ -106,8 +120,8 @@ const ERASE = [
     FROM (SELECT term, field, COUNT(*) AS documents FROM (${ERASED_TERMS}) GROUP BY term, field) AS gone
     WHERE term_statistics.term = gone.term AND term_statistics.field = gone.field`,
   `DELETE FROM term_statistics WHERE documents <= 0 AND (term, field) IN (SELECT term, field FROM (${ERASED_TERMS}))`,
-  `DELETE FROM postings WHERE (owner, term, seq, field) IN (
-    SELECT (SELECT owner FROM owners WHERE scope = :scope), term, seq, field FROM (${ERASED_TERMS}))`,
+  `DELETE FROM postings WHERE owner = (SELECT owner FROM owners WHERE scope = :scope)
+    AND (term, seq, field) IN (SELECT term, seq, field FROM (${ERASED_TERMS}))`,
   `DELETE FROM term_lists WHERE seq IN (${ERASED})`,
   `DELETE FROM vectors WHERE seq IN (${ERASED})`,
   `DELETE FROM derivations WHERE (scope, source, seq) IN (
@@ -118,40 +132,33 @@ const ERASE = [
 ];
 
 /** What the rows of a commit add to the statistics of the whole store. */
-class Statistics {
-  readonly #documents = [0, 0, 0];
-  readonly #tokens = [0, 0, 0];
-  readonly #terms = new Map<string, [term: string, field: number, documents: number]>();
-
-  add({ postings, lengths }: ReturnType<typeof indexRow>): void {
-    lengths.forEach((length, field) => {
-      if (length > 0) this.#documents[field] = (this.#documents[field] ?? 0) + 1;
-      this.#tokens[field] = (this.#tokens[field] ?? 0) + length;
-    });
+function statisticsStatements(indexed: readonly Indexed[]): Statement[] {
+  const fields = FIELDS.map((_, field) => [field, 0, 0] as [field: number, documents: number, tokens: number]);
+  const terms = new Map<string, [term: string, field: number, documents: number]>();
+  for (const { postings, lengths } of indexed) {
+    for (const counts of fields) {
+      const length = lengths[counts[0]] ?? 0;
+      if (length > 0) counts[1]++;
+      counts[2] += length;
+    }
     for (const { term, field } of postings) {
-      const key = `${field}${term}`;
-      const counted = this.#terms.get(key);
+      const counted = terms.get(`${field}${term}`);
       if (counted) counted[2]++;
-      else this.#terms.set(key, [term, field, 1]);
+      else terms.set(`${field}${term}`, [term, field, 1]);
     }
   }
-
-  statements(): Statement[] {
-    if (this.#terms.size === 0) return [];
-    const fields = this.#documents.map((documents, field) => [field, documents, this.#tokens[field] ?? 0]);
-    return [
-      {
-        sql: `INSERT INTO field_statistics SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?) WHERE true
-          ON CONFLICT (field) DO UPDATE SET documents = documents + excluded.documents, tokens = tokens + excluded.tokens`,
-        args: [JSON.stringify(fields)],
-      },
-      {
-        sql: `INSERT INTO term_statistics SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?) WHERE true
-          ON CONFLICT (term, field) DO UPDATE SET documents = documents + excluded.documents`,
-        args: [JSON.stringify([...this.#terms.values()])],
-      },
-    ];
-  }
+  return [
+    {
+      sql: `INSERT INTO field_statistics SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?) WHERE true
+        ON CONFLICT (field) DO UPDATE SET documents = documents + excluded.documents, tokens = tokens + excluded.tokens`,
+      args: [JSON.stringify(fields)],
+    },
+    {
+      sql: `INSERT INTO term_statistics SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?) WHERE true ORDER BY 1, 2
+        ON CONFLICT (term, field) DO UPDATE SET documents = documents + excluded.documents`,
+      args: [JSON.stringify([...terms.values()])],
+    },
+  ];
 }
 
 function checkRows(scope: Scope, rows: readonly MemoryRow[]): void {

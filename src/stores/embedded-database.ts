@@ -27,7 +27,7 @@ export const GUARD = 'version_conflict';
 const CHOOSE_ANOTHER = 'choose another file with SUPERSEDED_DB or --db';
 
 /** Pages SQLite keeps in memory; the default of 2 MB thrashes while postings are written. */
-const PAGE_CACHE = 'PRAGMA cache_size = -16384';
+const PAGE_CACHE = 'PRAGMA cache_size = -8192';
 
 /** Opens the file, and makes it and its folder where they are missing; in WAL mode, so that readers never wait. */
 export async function openDatabase(file: string, busyTimeoutMs: number): Promise<Database> {
@@ -126,7 +126,9 @@ function translate(path: string, error: unknown): Error {
   const code = error instanceof LibsqlError ? error.code : '';
   const problem = UNREADABLE[code];
   if (problem) return unavailable(`The database ${path} ${problem}.`, error);
-  if (!(error instanceof LibsqlError)) return unavailable(`The database ${path} cannot be used: ${message}.`, error);
+  const misuse = error instanceof TypeError || error instanceof RangeError;
+  if (!(error instanceof LibsqlError) && !misuse)
+    return unavailable(`The database ${path} cannot be used: ${message}.`, error);
   return new SupersededError('STORE_FAILED', `The database ${path} refused: ${message}.`, { cause: error });
 }
 

@@ -80,7 +80,7 @@ export function auditStatement(scope: Scope, { memory, limit, after }: AuditFilt
     Object.assign(args, { at: after.at, id: after.id });
   }
   return {
-    sql: `SELECT ${AUDIT_COLUMNS} FROM audit WHERE ${conditions.join(' AND ')} ORDER BY at DESC, id DESC LIMIT :limit`,
+    sql: `SELECT ${AUDIT_COLUMNS.join(', ')} FROM audit WHERE ${conditions.join(' AND ')} ORDER BY at DESC, id DESC LIMIT :limit`,
     args,
   };
 }

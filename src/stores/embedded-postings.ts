@@ -6,7 +6,7 @@ import { numberOf, type Statement, textOf } from './embedded-database.ts';
 /** The lexical branch: posting lists of one scope in typed arrays, and BM25 over them. */
 
 /** Postings kept for the next question, per row of the scope; a list in use may go beyond it. */
-const KEPT_PER_ROW = 16;
+const KEPT_PER_ROW = 8;
 const KEPT_AT_LEAST = 65_536;
 
 /** Where a term stands, in order of `seq`; each posting packs tf, length byte and field into one number. */

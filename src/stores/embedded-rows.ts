@@ -1,5 +1,5 @@
 import type { InValue, Row } from '@libsql/client/sqlite3';
-import { KINDS, type Kind, type MemoryRow, type Scope, SHARED } from '../memory.ts';
+import { CLOSINGS, KINDS, type Kind, type MemoryRow, type Scope, SHARED } from '../memory.ts';
 import type { AuditEntry, Stored } from '../store.ts';
 import { damaged, numberOf, numberOrNull, textOf, textOrNull } from './embedded-database.ts';
 
@@ -18,6 +18,7 @@ const FIXED = {
   validFrom: 'valid_from',
   plannedTo: 'planned_to',
   textKey: 'text_key',
+  similarTo: 'similar_to',
 } as const satisfies Partial<Record<keyof MemoryRow, string>>;
 
 /** Columns an update replaces. */
@@ -40,6 +41,9 @@ const CHANGING = {
   feedbackCount: 'feedback_count',
   freshAt: 'fresh_at',
   confirmedAt: 'confirmed_at',
+  changedMind: 'changed_mind',
+  reviewedAt: 'reviewed_at',
+  changes: 'changes',
 } as const satisfies Record<Exclude<keyof MemoryRow, keyof typeof FIXED>, string>;
 
 const ALL = { ...FIXED, ...CHANGING };
@@ -49,9 +53,10 @@ const valuesOf = (row: MemoryRow, columns: Partial<Record<keyof MemoryRow, strin
     return Array.isArray(value) ? JSON.stringify(value) : value;
   });
 
-/** Takes `insertValues`, then how far the revision lies above the counter. */
-export const INSERT_ROW = `INSERT INTO memories (${Object.values(ALL).join(', ')}, revision)
-  VALUES (${Object.keys(ALL).fill('?').join(', ')}, (SELECT revision FROM counter) + ?)`;
+const ONE_ROW = `(${Object.keys(ALL).fill('?').join(', ')}, (SELECT revision FROM counter) + ?)`;
+/** For each row takes `insertValues`, then how far its revision lies above the counter. */
+export const insertRows = (count: number): string => `INSERT INTO memories (${Object.values(ALL).join(', ')}, revision)
+  VALUES ${Array.from({ length: count }, () => ONE_ROW).join(', ')}`;
 export const insertValues = (row: MemoryRow): InValue[] => valuesOf(row, ALL);
 
 /** Takes `updateValues`, how far the revision lies above the counter, then scope and id. */
@@ -99,12 +104,16 @@ export function readRow(row: Row): MemoryRow {
     freshAt: numberOf(row, 'fresh_at'),
     confirmedAt: numberOrNull(row, 'confirmed_at'),
     textKey: textOf(row, 'text_key'),
+    similarTo: listOf(row, 'similar_to'),
+    changedMind: numberOf(row, 'changed_mind') === 1,
+    reviewedAt: numberOrNull(row, 'reviewed_at'),
+    changes: numberOf(row, 'changes'),
   };
 }
 
-export const AUDIT_COLUMNS = 'id, at, actor, verb, memory, before, after, source, detail';
+export const AUDIT_COLUMNS = ['id', 'at', 'actor', 'verb', 'memory', 'before', 'after', 'source', 'detail'];
 
-export const auditValues = (entry: AuditEntry): InValue[] => [
+export const auditValues = (entry: AuditEntry): (string | number | null)[] => [
   entry.id,
   entry.at,
   entry.actor,
@@ -150,6 +159,8 @@ function kindOf(value: string): Kind {
 }
 
 function closedAsOf(value: string | null): MemoryRow['closedAs'] {
-  if (value === null || value === 'superseded' || value === 'retired' || value === 'denied') return value;
+  if (value === null) return null;
+  const closing = CLOSINGS.find((known) => known === value);
+  if (closing) return closing;
   throw damaged(`${value} is not a way to close`);
 }

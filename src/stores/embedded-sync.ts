@@ -25,7 +25,7 @@ export class ScopeCache {
     signal?: AbortSignal,
   ): Promise<{ rows: ScopeRows[]; answers: ResultSet[] }> {
     const rows = scopes.map((scope) => this.#take(scope));
-    let complete = rows.every((scope) => scope.size > 0);
+    let complete = rows.every((scope) => scope.loaded);
     for (;;) {
       signal?.throwIfAborted();
       const asked = complete ? more(rows) : [];
