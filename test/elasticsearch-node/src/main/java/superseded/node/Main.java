@@ -6,24 +6,30 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.elasticsearch.common.logging.LogConfigurator;
 import org.elasticsearch.common.settings.Settings;
+import org.elasticsearch.core.IOUtils;
 import org.elasticsearch.env.Environment;
 import org.elasticsearch.node.InternalSettingsPreparer;
 import org.elasticsearch.node.Node;
 import org.elasticsearch.plugins.PluginsLoader;
 
-/** Runs one node: {@code Main MODULES_DIRECTORY [setting=value ...]}, until standard input ends. */
+/**
+ * Runs one node: {@code Main MODULES_DIRECTORY [setting=value ...]}. One byte on standard input stops it and keeps its data;
+ * the end of standard input stops it and removes the data, so nothing is left when the parent dies.
+ */
 public final class Main {
   public static void main(String[] args) throws Exception {
     LogConfigurator.configureESLogging();
-    Node node = new Node(environment(args), modules(Path.of(args[0])));
+    Environment environment = environment(args);
+    Node node = new Node(environment, modules(Path.of(args[0])));
     node.start();
-
-    // The parent holds the other end of this pipe: it ends when the parent asks, and also when the parent dies.
-    while (System.in.read() >= 0) {}
+    boolean keepData = System.in.read() >= 0;
 
     node.prepareForClose();
     node.close();
     node.awaitClose(10, TimeUnit.SECONDS);
+    if (keepData == false) {
+      IOUtils.rm(Path.of(Environment.PATH_HOME_SETTING.get(environment.settings())));
+    }
     System.exit(0);
   }
 
