@@ -12,7 +12,7 @@ import { PostingLists } from './embedded-postings.ts';
 /** Rows a chunk of vectors holds: small, for stores of many users with few memories each. */
 const CHUNK_ROWS = 128;
 /** New rows read at once; between pages the event loop runs. */
-const PAGE_ROWS = 1024;
+const PAGE_ROWS = 256;
 /** Share of erased rows from which the scope is read anew. */
 const MOST_ERASED = 0.25;
 

@@ -45,6 +45,7 @@ export class PostingLists {
   readonly #rows: ScopeRows;
   readonly #lists = new Map<string, PostingList>();
   #kept = 0;
+  #sums = new Float64Array(0);
 
   constructor(rows: ScopeRows) {
     this.#rows = rows;
@@ -73,9 +74,10 @@ export class PostingLists {
     }
   }
 
-  /** BM25 of every slot as a sum in double precision; 0 where no term stands. */
+  /** BM25 of every slot as a sum in double precision; 0 where no term stands. Valid until it is called again. */
   scores(terms: ReadonlyMap<string, number>, statistics: Statistics): Float64Array {
-    const sums = new Float64Array(this.#rows.size);
+    if (this.#sums.length < this.#rows.size) this.#sums = new Float64Array(this.#rows.alive.length);
+    const sums = this.#sums.fill(0);
     for (const [term, repeats] of terms) {
       const list = this.#lists.get(term);
       if (!list || list.size === 0) continue;

@@ -1,0 +1,240 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus, tmpdir, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { PRESETS } from '../src/aging.ts';
+import type { Embedder, EmbeddingModel } from '../src/embedder.ts';
+import { createLocalEmbedder } from '../src/embedders/local.ts';
+import type { MemoryRow } from '../src/memory.ts';
+import { seedRow } from '../src/seeds.ts';
+import type { RankQuery } from '../src/store.ts';
+import { createEmbeddedStore } from '../src/stores/embedded.ts';
+import { createSuperseded } from '../src/superseded.ts';
+
+/** Speed, memory and file size of the embedded store on synthetic memories, and of embedding apart from it. */
+
+const USAGE = `npm run bench -- [--sizes 1000,10000,100000] [--users 1000] [--queries 200] [--out FILE]
+
+Prints a table, and writes the numbers as JSON to FILE (docs/bench.json). Each size runs in a process of its own.`;
+
+const { values: options } = parseArgs({
+  options: {
+    sizes: { type: 'string', default: '1000,10000,100000' },
+    users: { type: 'string', default: '1000' },
+    queries: { type: 'string', default: '200' },
+    out: { type: 'string', default: fileURLToPath(new URL('../docs/bench.json', import.meta.url)) },
+    only: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+const MODEL: EmbeddingModel = { name: 'synthetic', dimensions: 384, hash: null, lo: 0, hi: 1, nearDuplicate: 0.99 };
+const NOW = Date.parse('2026-03-01T09:00:00Z');
+const TOPICS = ['preference', 'plan', 'event', 'fact', 'constraint', 'lodging'];
+
+/** Repeatable numbers (mulberry32). */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const random = randomOf(7);
+/** A word of a vocabulary of 20,000, the first ones far more often than the last. */
+const word = (): string => `w${Math.floor(20_000 ** random())}`;
+const sentence = (words: number): string => Array.from({ length: words }, word).join(' ');
+
+function unitVector(): Float32Array {
+  const vector = Float32Array.from({ length: MODEL.dimensions }, () => random() - 0.5);
+  const length = Math.hypot(...vector);
+  return vector.map((component) => component / length);
+}
+
+const embedder: Embedder = {
+  model: async () => MODEL,
+  embedQuery: async () => unitVector(),
+  embedPassages: async (texts) => texts.map(unitVector),
+  forget: async () => {},
+  close: async () => {},
+};
+
+const rowOf = (index: number, users: number): MemoryRow =>
+  seedRow(
+    {
+      id: `m${index}`,
+      title: null,
+      content: sentence(35),
+      tags: [],
+      kind: 'episodic',
+      topic: TOPICS[index % TOPICS.length] ?? 'fact',
+      scope: `user:u${index % users}`,
+      ageDays: 1 + (index % 700),
+    },
+    NOW,
+  );
+
+interface Times {
+  p50: number;
+  p95: number;
+}
+
+async function timesOf(count: number, run: (index: number) => Promise<unknown>): Promise<Times> {
+  const times: number[] = [];
+  for (let index = 0; index < count; index++) {
+    const start = performance.now();
+    await run(index);
+    times.push(performance.now() - start);
+  }
+  times.sort((a, b) => a - b);
+  const at = (share: number) => Math.round((times[Math.floor(share * (times.length - 1))] ?? 0) * 100) / 100;
+  return { p50: at(0.5), p95: at(0.95) };
+}
+
+const megabytes = (bytes: number): number => Math.round(bytes / 1024 / 1024);
+
+async function measure(size: number, users: number, queries: number) {
+  const folder = mkdtempSync(join(tmpdir(), 'superseded-bench-'));
+  const file = join(folder, 'bench.db');
+  try {
+    const base = process.memoryUsage().rss;
+    const filling = createEmbeddedStore({ file, model: embedder.model });
+    await filling.setup();
+    const start = performance.now();
+    for (let from = 0; from < size; from += 1000) {
+      const count = Math.min(1000, size - from);
+      await filling.load({
+        insert: Array.from({ length: count }, (_, at) => ({ row: rowOf(from + at, users), vector: unitVector() })),
+      });
+      process.stderr.write(`\r${from + count} of ${size} written `);
+    }
+    process.stderr.write('\r');
+    const fillSeconds = (performance.now() - start) / 1000;
+    await filling.close();
+    const store = createEmbeddedStore({ file, model: embedder.model });
+    const service = createSuperseded({ store, embedder, clock: () => NOW });
+    const query = (more: Partial<RankQuery> = {}): RankQuery => ({
+      text: sentence(6),
+      vector: unitVector(),
+      calibration: { lo: 0, hi: 1 },
+      aging: PRESETS.default,
+      limit: 8,
+      includeHistory: false,
+      strict: false,
+      kinds: [],
+      topics: [],
+      tags: [],
+      asOf: NOW,
+      knownAt: NOW,
+      ...more,
+    });
+    const handle = (index: number) => store.for(`user:u${index % users}`);
+    const first = await timesOf(1, () => handle(0).rank(query()));
+    if (users > 1) await timesOf(Math.min(users, 300), (index) => handle(index).rank(query()));
+    else await timesOf(20, () => handle(0).rank(query()));
+    const recall = await timesOf(queries, (index) => handle(index).rank(query()));
+    const past = NOW - 200 * 86_400_000;
+    const asOf = await timesOf(queries, (index) => handle(index).rank(query({ asOf: past, knownAt: NOW })));
+    const rss = process.memoryUsage().rss;
+    const mine = service.for('u0');
+    const remember = await timesOf(100, (index) => mine.remember({ content: sentence(35), id: `new-${index}` }));
+    const confirm = await timesOf(100, (index) => mine.confirm(`new-${index}`));
+    const feedback = await timesOf(100, (index) => mine.feedback(`new-${index}`, { outcome: 1 }));
+    const close = await timesOf(100, (index) => mine.close(`new-${index}`));
+    await service.close();
+    return {
+      memories: size,
+      users,
+      fillSeconds: Math.round(fillSeconds * 10) / 10,
+      firstRecallMs: first.p50,
+      recall,
+      asOf,
+      remember,
+      confirm,
+      feedback,
+      close,
+      residentMb: megabytes(rss - base),
+      fileMb: megabytes(statSync(file).size),
+    };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+export type Measured = Awaited<ReturnType<typeof measure>>;
+
+async function measureEmbedding(runtime: 'native' | 'wasm') {
+  const local = createLocalEmbedder({ runtime });
+  const start = performance.now();
+  await local.embedQuery('warm');
+  const loadMs = Math.round(performance.now() - start);
+  const question = await timesOf(20, (index) => local.embedQuery(`How far can I walk on day ${index}?`));
+  const passage = await timesOf(10, (index) =>
+    local.embedPassages([`${index} ${'A plain memory of some sixty words. '.repeat(9)}`]),
+  );
+  await local.close();
+  return { runtime, loadMs, question, passage };
+}
+export type MeasuredEmbedding = Awaited<ReturnType<typeof measureEmbedding>>;
+
+/** One measurement in a process of its own, so that memory is its own too. */
+function apart<T>(only: string): T {
+  const args = [
+    '--expose-gc',
+    '--import',
+    'tsx',
+    fileURLToPath(import.meta.url),
+    '--only',
+    only,
+    '--queries',
+    options.queries,
+  ];
+  const { status, stdout } = spawnSync(process.execPath, args, {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`The measurement ${only} failed.`);
+  return JSON.parse(stdout) as T;
+}
+
+async function main(): Promise<void> {
+  if (options.help) {
+    console.log(USAGE);
+    return;
+  }
+  if (options.only) {
+    const [what = '', size, users] = options.only.split(':');
+    const result =
+      what === 'store'
+        ? await measure(Number(size), Number(users), Number(options.queries))
+        : await measureEmbedding(what === 'wasm' ? 'wasm' : 'native');
+    process.stdout.write(JSON.stringify(result));
+    return;
+  }
+  const sizes = options.sizes.split(',').map(Number);
+  const stores = sizes.map((size) => apart<Measured>(`store:${size}:1`));
+  const many = Number(options.users) > 1 ? [apart<Measured>(`store:${Math.max(...sizes)}:${options.users}`)] : [];
+  const embedding = (['native', 'wasm'] as const).map((runtime) => apart<MeasuredEmbedding>(runtime));
+  const machine = {
+    node: process.version,
+    cpu: cpus()[0]?.model ?? '',
+    cores: availableParallelism(),
+    memoryGb: Math.round(totalmem() / 2 ** 30),
+  };
+  const report = { at: new Date().toISOString().slice(0, 10), machine, stores: [...stores, ...many], embedding };
+  writeFileSync(options.out, `${JSON.stringify(report, null, 2)}\n`);
+  const { reportTable } = await import('./bench-report.ts');
+  console.log(reportTable(report));
+}
+export interface Report {
+  at: string;
+  machine: { node: string; cpu: string; cores: number; memoryGb: number };
+  stores: Measured[];
+  embedding: MeasuredEmbedding[];
+}
+
+await main();
