@@ -63,9 +63,15 @@ async function run(command: Command, args: string[], { stdout, stderr, env }: Su
     config,
     user: oneOption('--user', user, values.user) ?? 'demo',
     now,
-    open: (file = db) => {
+    open: (throwAway) => {
       const clock = values.now === undefined ? Date.now : () => now;
-      const service = openSuperseded(config, { clock, ...(file === undefined ? {} : { db: file }) });
+      const onCluster = config.elasticsearch !== null && db === undefined;
+      const file = db ?? (onCluster ? undefined : throwAway?.file);
+      const service = openSuperseded(config, {
+        clock,
+        ...(file === undefined ? {} : { db: file }),
+        ...(throwAway === undefined ? {} : { throwAway: throwAway.name }),
+      });
       opened.push(service);
       return service;
     },

@@ -69,6 +69,40 @@ export interface MemoryRow {
   changes: number;
 }
 
+/** What is said of a new memory; the rest of its row follows. */
+export type Said = Pick<MemoryRow, 'id' | 'scope' | 'kind' | 'topic' | 'title' | 'content' | 'tags'>;
+
+/** The row of a memory that was just recorded and is true from `validFrom` on. */
+export const newRow = (said: Said, createdAt: number, validFrom = createdAt): MemoryRow => ({
+  ...said,
+  createdAt,
+  validFrom,
+  plannedTo: null,
+  validTo: null,
+  closedAt: null,
+  closedAs: null,
+  closedReason: null,
+  changedMind: false,
+  supersedes: [],
+  supersededBy: null,
+  denies: [],
+  deniedBy: null,
+  deniedAt: null,
+  reopens: null,
+  reopenedBy: null,
+  reopenedAt: null,
+  derivedFrom: [],
+  confidence: 1,
+  feedbackSum: 0,
+  feedbackCount: 0,
+  freshAt: validFrom,
+  confirmedAt: null,
+  textKey: textKeyOf(said),
+  similarTo: [],
+  reviewedAt: null,
+  changes: 0,
+});
+
 /** A memory as callers see it, with its state at the `asOf` and `knownAt` it was read for. */
 export interface Memory {
   id: string;

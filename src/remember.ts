@@ -3,7 +3,7 @@ import { type Admission, admissionOf } from './admission.ts';
 import { SupersededError } from './errors.ts';
 import * as field from './fields.ts';
 import { mindChanged, refuseEarlier, supersededRow, targets } from './lifecycle.ts';
-import { iso, type MemoryRow, statusOf, textKeyOf } from './memory.ts';
+import { iso, type MemoryRow, newRow, statusOf, textKeyOf } from './memory.ts';
 import { secretIn } from './secrets.ts';
 import { type Similar, similarTo } from './similar.ts';
 import type { Stored } from './store.ts';
@@ -33,6 +33,9 @@ export const rememberInput = z.strictObject({
   recordedAt: field.instant.optional(),
 });
 type Request = z.output<typeof rememberInput>;
+
+/** Of a memory that denies another, unless given: either side may turn out right. */
+const DENIAL_CONFIDENCE = 0.5;
 
 export interface Remembered {
   row: MemoryRow;
@@ -67,7 +70,7 @@ export async function remember(actor: Actor, input: unknown): Promise<Remembered
     const concerned = [...olds, ...denied].map(({ row }) => row);
     await mustBeOpen(actor, concerned);
     const at = instantOf(actor, request.recordedAt, concerned);
-    const plain = newRow(actor, request, at, olds);
+    const plain = rowOf(actor, request, at, olds);
     for (const old of olds) refuseEarlier('validFrom', plain, old.row);
     const similar = await similarTo(actor, plain, vector, plain.supersedes);
     const { row, ...gate } = admitted(actor, { ...plain, similarTo: similar.map(({ id }) => id) }, concerned, similar);
@@ -180,44 +183,19 @@ async function mustBeReadable(actor: Actor, ids: readonly string[]): Promise<voi
   for (const id of ids) if (!found.has(id)) throw notFound(id);
 }
 
-function newRow(actor: Actor, request: Request, at: number, olds: readonly Stored[]): MemoryRow {
+function rowOf(actor: Actor, request: Request, at: number, olds: readonly Stored[]): MemoryRow {
   const validFrom = request.validFrom ?? Math.max(at, ...olds.map(({ row }) => row.validFrom));
   if (request.validTo !== undefined && request.validTo <= validFrom) {
     throw invalid([{ path: 'validTo', message: 'is not after validFrom: give a later end, or none' }], 'The memory');
   }
+  const { kind, topic, title, content, tags } = request;
+  const said = { id: request.id ?? actor.newId(at), scope: actor.store.scope, kind, topic, title, content, tags };
   return {
-    id: request.id ?? actor.newId(at),
-    scope: actor.store.scope,
-    kind: request.kind,
-    topic: request.topic,
-    title: request.title,
-    content: request.content,
-    tags: request.tags,
-    createdAt: at,
-    validFrom,
+    ...newRow(said, at, validFrom),
     plannedTo: request.validTo ?? null,
-    validTo: null,
-    closedAt: null,
-    closedAs: null,
-    closedReason: null,
     supersedes: olds.map(({ row }) => row.id).sort(),
-    supersededBy: null,
     denies: request.denies ?? [],
-    deniedBy: null,
-    deniedAt: null,
-    reopens: null,
-    reopenedBy: null,
-    reopenedAt: null,
     derivedFrom: request.derivedFrom ?? [],
-    confidence: request.confidence ?? (request.denies ? 0.5 : 1),
-    feedbackSum: 0,
-    feedbackCount: 0,
-    freshAt: validFrom,
-    confirmedAt: null,
-    textKey: textKeyOf(request),
-    changedMind: false,
-    similarTo: [],
-    reviewedAt: null,
-    changes: 0,
+    confidence: request.confidence ?? (request.denies ? DENIAL_CONFIDENCE : 1),
   };
 }

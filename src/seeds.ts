@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { type Issue, SupersededError } from './errors.ts';
 import * as field from './fields.ts';
-import { type MemoryRow, passageOf, type Scope, SHARED, textKeyOf } from './memory.ts';
+import { type MemoryRow, newRow, passageOf, type Scope, SHARED } from './memory.ts';
 import { saysTheSame } from './remember.ts';
 import type { MemoryStore } from './store.ts';
 import { issuesOf } from './validation.ts';
@@ -106,39 +106,8 @@ function malformed(file: string, issues: Issue[]): SupersededError {
   );
 }
 
-export const seedRow = (seed: SeedMemory, now: number): MemoryRow => {
-  const at = Math.round(now - seed.ageDays * 86_400_000);
-  const { ageDays: _, ...memory } = seed;
-  return {
-    ...memory,
-    createdAt: at,
-    validFrom: at,
-    plannedTo: null,
-    validTo: null,
-    closedAt: null,
-    closedAs: null,
-    closedReason: null,
-    supersedes: [],
-    supersededBy: null,
-    denies: [],
-    deniedBy: null,
-    deniedAt: null,
-    reopens: null,
-    reopenedBy: null,
-    reopenedAt: null,
-    derivedFrom: [],
-    confidence: 1,
-    feedbackSum: 0,
-    feedbackCount: 0,
-    freshAt: at,
-    confirmedAt: null,
-    textKey: textKeyOf(seed),
-    changedMind: false,
-    similarTo: [],
-    reviewedAt: null,
-    changes: 0,
-  };
-};
+export const seedRow = ({ ageDays, ...said }: SeedMemory, now: number): MemoryRow =>
+  newRow(said, Math.round(now - ageDays * 86_400_000));
 
 /**
  * Writes seed memories of all scopes in one commit; those already stored with the same words are left as they are.

@@ -19,7 +19,19 @@ export interface MemoryStore {
   for(scope: Scope): ScopedStore;
   /** As `commit`, over rows of several scopes at once: for seeding alone. Each audit entry belongs to its row's scope. */
   load(changes: Pick<Changes, 'insert' | 'audit'>): Promise<void>;
+  /** What `doctor` examines of this store, in order. */
+  checks(): readonly Check[];
+  /** The database's own vectors of texts, of unit length; only where it embeds. */
+  embed(kind: 'query' | 'passage', texts: readonly string[]): Promise<Float32Array[]>;
+  /** Removes the store's data for good, where it was made to be thrown away. */
+  drop(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** One line of `doctor`: answers with what it found; throws a SupersededError whose hint is the recommendation. */
+export interface Check {
+  title: string;
+  run(): Promise<string>;
 }
 
 export interface ScopedStore {

@@ -33,6 +33,8 @@ export interface SupersededOptions {
 
 export interface Superseded {
   readonly store: MemoryStore;
+  /** Null where the store embeds. */
+  readonly embedder: Embedder | null;
   /** The verbs of one user; `source` names the surface in the audit. Throws INVALID_INPUT for what is no user id. */
   for(user: string, source?: string): UserMemories;
   /** What a verb works with, for code beside the verbs (seeding, comparing). */
@@ -96,6 +98,7 @@ export function createSuperseded(options: SupersededOptions): Superseded {
 
   return {
     store,
+    embedder,
     actor,
     for: (user, source = 'library') => {
       const name = check(userId, user, 'The user');

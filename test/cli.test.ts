@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SHARED_OPTIONS } from '../src/commands/command.ts';
@@ -152,5 +152,58 @@ describe('the command line', () => {
     const { code, stderr } = await runCli(['list', '--db', file]);
     expect(code).toBe(1);
     expect(stderr).toMatch(/SUPERSEDED_DB|--db/);
+  });
+});
+
+describe('doctor, setup and queries', () => {
+  it('prints the whole table and exits with 0 where all is in order', async () => {
+    const db = ['--db', join(temporaryFolder(), 'a.db')];
+    expect((await runCli(['setup', ...db])).code).toBe(0);
+    expect((await runCli(['setup', ...db])).code).toBe(0);
+    const { code, stdout } = await runCli(['doctor', '--json', ...db]);
+    const { ok, checks } = JSON.parse(stdout) as {
+      ok: boolean;
+      checks: { title: string; ok: boolean; note: string }[];
+    };
+    expect(checks.filter((check) => !check.ok)).toEqual([]);
+    expect([code, ok]).toEqual([0, true]);
+    expect(checks.map(({ title }) => title)).toEqual([
+      'configuration',
+      'database',
+      'schema',
+      'integrity',
+      'embedding',
+      'calibration',
+    ]);
+  });
+
+  it('exits with 1 and a recommendation for each check that fails, and still prints the rest', async () => {
+    const file = join(temporaryFolder(), 'a.db');
+    writeFileSync(file, 'no database at all '.repeat(300));
+    const { code, stdout } = await runCli(['doctor', '--db', file]);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/FAIL {2}database/);
+    expect(stdout).toMatch(/→ .*(SUPERSEDED_DB|--db)/);
+    expect(stdout).toMatch(/ok {4}embedding/);
+  });
+
+  it('recommends a calibration that fits where the configured one does not', async () => {
+    const env = { EMBEDDINGS_LO: '0.1', EMBEDDINGS_HI: '0.3' };
+    const { code, stdout } = await runCli(['doctor', '--db', join(temporaryFolder(), 'a.db')], env);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/Set EMBEDDINGS_LO=0\.7\d, EMBEDDINGS_HI=0\.[89]\d/);
+  });
+
+  it('writes each form of the recall query as a request, and the mapping', async () => {
+    const out = join(temporaryFolder(), 'queries');
+    const { stdout } = await runCli(['queries', '--out', out, '--json']);
+    const files = readdirSync(out);
+    expect(JSON.parse(stdout).written).toBe(files.length - 1);
+    expect(files.length).toBeLessThanOrEqual(41);
+    expect(files.filter((name) => name.endsWith('.basic.json')).length).toBeGreaterThan(3);
+    for (const name of files) {
+      const json = JSON.parse(readFileSync(join(out, name), 'utf8'));
+      expect(Object.keys(json)).toEqual(name === 'mapping.json' ? ['dynamic', 'properties'] : ['query', 'params']);
+    }
   });
 });

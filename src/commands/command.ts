@@ -32,8 +32,11 @@ export interface Context {
   user: string;
   /** The instant of this run, or the one given with --now. */
   now: number;
-  /** Opens the service over the configured store, or over the file of --db; closed by the caller of the command. */
-  open(db?: string): Superseded;
+  /**
+   * Opens the service over the configured store, or over the file of --db; closed by the caller of the command.
+   * With a file or a name of its own, over a store that the command throws away.
+   */
+  open(throwAway?: { file: string; name: string }): Superseded;
   print: Printer;
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +9,7 @@ import { limit as limitSchema } from '../fields.ts';
 import { projectFile } from '../project-file.ts';
 import { DEFAULT_LIMIT } from '../recall.ts';
 import { type Question, readMemories, readQuestions, type SeedMemory, seed } from '../seeds.ts';
+import type { Superseded } from '../superseded.ts';
 import { check } from '../validation.ts';
 import { type Command, type Context, listOption, numberOption, textOption } from './command.ts';
 import { type Compared, describeComparison } from './compare-report.ts';
@@ -28,17 +30,19 @@ export const compareCommand: Command = {
     const limit = check(limitSchema(DEFAULT_LIMIT), numberOption(context, 'limit'), '--limit');
     const memories = readMemories(textOption(context, 'memories') ?? projectFile('seeds/memories.json'));
     const questions = readQuestions(textOption(context, 'questions') ?? projectFile('seeds/questions.json'), memories);
-    const db = textOption(context, 'db');
-    const folder = db === undefined ? mkdtempSync(join(tmpdir(), 'superseded-')) : null;
+    const inputs = { presets, limit, memories, questions };
+    if (textOption(context, 'db') !== undefined) return seedAndCompare(context, context.open(), inputs);
+    const folder = mkdtempSync(join(tmpdir(), 'superseded-'));
     try {
-      return await seedAndCompare(context, folder ? join(folder, 'compare.db') : db, {
-        presets,
-        limit,
-        memories,
-        questions,
-      });
+      const name = `compare-${randomUUID().slice(0, 8)}`;
+      const service = context.open({ file: join(folder, 'compare.db'), name });
+      try {
+        return await seedAndCompare(context, service, inputs);
+      } finally {
+        await service.store.drop();
+      }
     } finally {
-      if (folder) rmSync(folder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true });
     }
   },
 };
@@ -59,9 +63,8 @@ interface Inputs {
   questions: readonly Question[];
 }
 
-async function seedAndCompare(context: Context, db: string | undefined, inputs: Inputs) {
+async function seedAndCompare(context: Context, service: Superseded, inputs: Inputs) {
   const { now, print } = context;
-  const service = context.open(db);
   const { store, ...actor } = await service.actor('shared', context.user, 'cli');
   await seed(service.store, { ...actor, clock: () => now }, inputs.memories, print.progress('Embedding'));
   const comparison: Comparison = await compare(service, inputs.questions, {
@@ -76,6 +79,5 @@ async function seedAndCompare(context: Context, db: string | undefined, inputs: 
     model: actor.model.name,
     presets: comparison.presets,
   };
-  await service.close();
   return { json: compared, text: () => describeComparison(compared, comparison, inputs, print.colour) };
 }

@@ -10,13 +10,16 @@ import {
 } from './change.ts';
 import type { Command } from './command.ts';
 import { compareCommand } from './compare.ts';
+import { doctorCommand } from './doctor.ts';
 import { eraseCommand } from './erase.ts';
 import { historyCommand } from './history.ts';
 import { listCommand } from './list.ts';
+import { queriesCommand } from './queries.ts';
 import { recallCommand } from './recall.ts';
 import { rememberCommand } from './remember.ts';
 import { reviewCommand } from './review.ts';
 import { seedCommand } from './seed.ts';
+import { setupCommand } from './setup.ts';
 import { exportCommand, importCommand } from './transfer.ts';
 
 /** Every command, in the order of the help. */
@@ -39,4 +42,7 @@ export const COMMANDS: readonly Command[] = [
   agingCommand,
   exportCommand,
   importCommand,
+  setupCommand,
+  doctorCommand,
+  queriesCommand,
 ];

@@ -1,6 +1,6 @@
 import type { ResultSet } from '@libsql/client/sqlite3';
 import { FIELDS, lengthFactors, postingScore, termWeight } from '../bm25.ts';
-import type { ScopeRows } from './embedded-cache.ts';
+import type { Scope } from '../memory.ts';
 import { numberOf, type Statement, textOf } from './embedded-database.ts';
 
 /** The lexical branch: posting lists of one scope in typed arrays, and BM25 over them. */
@@ -8,6 +8,16 @@ import { numberOf, type Statement, textOf } from './embedded-database.ts';
 /** Postings kept for the next question, per row of the scope; a list in use may go beyond it. */
 const KEPT_PER_ROW = 8;
 const KEPT_AT_LEAST = 65_536;
+
+/** The rows of a scope as slots of arrays, in order of `seq`. */
+export interface Slots {
+  readonly scope: Scope;
+  readonly size: number;
+  readonly alive: Uint8Array;
+  readonly lastSeq: number;
+  /** The slot of a row from `from` on; negative where it is not here. */
+  slotOf(seq: number, from?: number): number;
+}
 
 /** Where a term stands, in order of `seq`; each posting packs tf, length byte and field into one number. */
 class PostingList {
@@ -17,7 +27,7 @@ class PostingList {
   /** Every posting up to this `seq` is in the list. */
   upTo = 0;
 
-  append(rows: ScopeRows, seqs: readonly number[], packed: readonly number[]): void {
+  append(rows: Slots, seqs: readonly number[], packed: readonly number[]): void {
     if (this.size + seqs.length > this.slots.length) {
       const room = this.size === 0 ? seqs.length : Math.ceil((this.size + seqs.length) * 1.25);
       this.slots = resized(this.slots, room);
@@ -42,12 +52,12 @@ function resized(array: Int32Array, length: number): Int32Array<ArrayBuffer> {
 }
 
 export class PostingLists {
-  readonly #rows: ScopeRows;
+  readonly #rows: Slots;
   readonly #lists = new Map<string, PostingList>();
   #kept = 0;
   #sums = new Float64Array(0);
 
-  constructor(rows: ScopeRows) {
+  constructor(rows: Slots) {
     this.#rows = rows;
   }
 

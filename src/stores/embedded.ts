@@ -1,7 +1,9 @@
+import { rmSync } from 'node:fs';
 import type { EmbeddingModel } from '../embedder.ts';
 import { SupersededError } from '../errors.ts';
 import { type Scope, SHARED } from '../memory.ts';
 import type { MemoryStore, ScopedStore } from '../store.ts';
+import { embeddedChecks } from './embedded-checks.ts';
 import { commitStatements, loadStatements } from './embedded-commit.ts';
 import { type Database, numberOf, openDatabase, type Statement, textOf } from './embedded-database.ts';
 import { auditStatement, findStatement, getStatement } from './embedded-lookups.ts';
@@ -44,12 +46,22 @@ export function createEmbeddedStore({ file, model, busyTimeoutMs = 5000 }: Embed
       const { database, dimensions } = await open();
       await database.write(loadStatements(changes, dimensions));
     },
-    close: async () => {
-      closed = true;
-      const opened = await opening?.catch(() => null);
-      await opened?.database.close();
+    checks: () => embeddedChecks(async () => (await open()).database),
+    embed: async () => {
+      throw new SupersededError('UNSUPPORTED', 'The embedded store does not embed: the embedder does.');
     },
+    drop: async () => {
+      await close();
+      for (const suffix of ['', '-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
+    },
+    close,
   };
+
+  async function close(): Promise<void> {
+    closed = true;
+    const opened = await opening?.catch(() => null);
+    await opened?.database.close();
+  }
 }
 
 interface Opened extends Searchable {

@@ -1,0 +1,54 @@
+import { SupersededError } from '../errors.ts';
+import { type Clocks, iso, type MemoryRow, type Scope, statusOf } from '../memory.ts';
+import type { Filter, NearestQuery } from '../store.ts';
+import type { Query } from './elasticsearch-search.ts';
+
+/** The conditions of look-ups, as Query DSL and, for rows that changed since the last refresh, as functions. */
+
+const exists = (field: string): Query => ({ exists: { field } });
+const upTo = (field: string, instant: number): Query => ({ range: { [field]: { lte: iso(instant) } } });
+const not = (condition: Query): Query => ({ bool: { must_not: condition } });
+const all = (...filter: Query[]): Query => ({ bool: { filter } });
+const any = (...should: Query[]): Query => ({ bool: { should, minimum_should_match: 1 } });
+
+/** `statusOf` neither open nor upcoming. */
+const ended = ({ asOf, knownAt }: Clocks): Query =>
+  any(
+    upTo('planned_to', asOf),
+    all(exists('closed_as'), upTo('closed_at', knownAt), any(upTo('valid_to', asOf), { term: { never_valid: true } })),
+  );
+
+/** Tombstones have no created_at. */
+const memoriesOf = (scope: Scope): Query[] => [{ term: { scope } }, exists('created_at')];
+
+export function filterQuery(scope: Scope, filter: Filter): Query {
+  const { textKey, derivedFrom, kind, topic, tag, status = 'all', clocks } = filter;
+  const terms = { text_key: textKey, derived_from: derivedFrom, kind, topic, 'tags.exact': tag };
+  const conditions = memoriesOf(scope);
+  for (const [field, value] of Object.entries(terms)) {
+    if (value !== undefined) conditions.push({ term: { [field]: value } });
+  }
+  if (clocks) conditions.push(upTo('created_at', clocks.knownAt));
+  if (status === 'closed') conditions.push(ended(needed(clocks)));
+  if (status === 'open') conditions.push(not(ended(needed(clocks))));
+  return all(...conditions);
+}
+
+/** Whether a row still has the status that was searched for. */
+export function hasStatus(row: MemoryRow, { status = 'all', clocks }: Filter): boolean {
+  if (status === 'all') return true;
+  const now = statusOf(row, needed(clocks));
+  return (now === 'open' || now === 'upcoming') === (status === 'open');
+}
+
+function needed(clocks: Clocks | undefined): Clocks {
+  if (clocks) return clocks;
+  throw new SupersededError('STORE_FAILED', 'A look-up by status needs the clocks it is read at.');
+}
+
+/** Own rows not closed and not expired: what a new memory may repeat or replace. */
+export const openQuery = (scope: Scope, { asOf, knownAt }: NearestQuery): Query =>
+  all(...memoriesOf(scope), upTo('created_at', knownAt), not(exists('closed_at')), not(upTo('planned_to', asOf)));
+
+export const isOpen = (row: MemoryRow, { asOf, knownAt }: NearestQuery): boolean =>
+  row.closedAt === null && row.createdAt <= knownAt && (row.plannedTo === null || row.plannedTo > asOf);
