@@ -7,5 +7,5 @@ export { type ErrorCode, SupersededError } from './errors.ts';
 export type { Kind, Memory, Status } from './memory.ts';
 export { type OpenOptions, openSuperseded } from './open.ts';
 export type { Hit, Recalled } from './recall.ts';
-export type { Similar } from './remember.ts';
+export type { Similar } from './similar.ts';
 export { createSuperseded, type RememberAnswer, type Superseded, type UserMemories } from './superseded.ts';

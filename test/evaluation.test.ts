@@ -1,95 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { BASELINES, OURS } from '../scripts/evaluate/baselines.ts';
 import { intervalOf, randomNumbers } from '../scripts/evaluate/bootstrap.ts';
-import { candidateOrders, corpusOf, REFERENCE } from '../scripts/evaluate/candidates.ts';
-import { type Life, parseSpokenDate, readLocomo, readStateBench } from '../scripts/evaluate/datasets.ts';
-import { gatesOf } from '../scripts/evaluate/gates.ts';
+import { parseSpokenDate, readLocomo, readStateBench } from '../scripts/evaluate/datasets.ts';
 import { percentile, scoresOf } from '../scripts/evaluate/metrics.ts';
 import { allLinked, type Mode, scriptsOf } from '../scripts/evaluate/modes.ts';
-import { measure } from '../scripts/evaluate/part.ts';
-import { plansOf, reversals } from '../scripts/evaluate/plans.ts';
-import { type Answer, openService, play } from '../scripts/evaluate/play.ts';
-import { drawPlot } from '../scripts/evaluate/plots.ts';
-import { BEGIN, END, withTables } from '../scripts/evaluate/report.ts';
-import { agreement, gainsOf, rowsOf } from '../scripts/evaluate/summary.ts';
-import { createVectors, type Vectors } from '../scripts/evaluate/vectors.ts';
-import { createFakeEmbedder, FAKE_MODEL } from './fake-embedder.ts';
+import { plansOf } from '../scripts/evaluate/plans.ts';
+import { stateBenchFile } from './evaluation-fixtures.ts';
 import { temporaryFolder } from './temporary.ts';
-
-/** Made up for these tests: a key, what was said of it first and later, and a question. */
-const CHANGES = [
-  ['seat', 'I always want a window seat', 'From now on book me an aisle seat', 'Which seat should be booked?'],
-  ['tea', 'Green tea is what I drink at work', 'At work I drink black coffee now', 'What do I drink at work?'],
-  ['gym', 'My gym day is Monday', 'My gym day moved to Thursday', 'Which day is my gym day?'],
-  ['bank', 'My bank is Northern Trust', 'I left for a new bank, Harbour Savings', 'Which bank is mine?'],
-  ['editor', 'I write code in Emacs', 'These days I write code in Helix', 'Where do I write code?'],
-  ['pet', 'We have a cat called Miso', 'We gave Miso away and have a dog called Udon', 'Which pet do we have?'],
-] as const;
-const WORDS: Record<string, [now: string, then: string]> = {
-  seat: ['aisle', 'window'],
-  tea: ['coffee', 'green tea'],
-  gym: ['thursday', 'monday'],
-  bank: ['harbour', 'northern'],
-  editor: ['helix', 'emacs'],
-  pet: ['udon', 'a cat'],
-};
-const instant = (minute: number): string =>
-  `2025-01-0${1 + Math.floor(minute / 1440)}T10:${String(minute % 60).padStart(2, '0')}:00`;
-
-/** One timeline in StateBench's format, with a link between facts and unrelated talk around them. */
-function timeline(index: number): object {
-  const [key, then, now, question] = CHANGES[index] ?? CHANGES[0];
-  const said = (minute: number, text: string, speaker = 'user') => ({
-    ...{ ts: instant(minute), type: 'conversation_turn', speaker, text },
-  });
-  const wrote = (minute: number, value: string, name: string, supersedes: string | null) => ({
-    ts: instant(minute),
-    type: supersedes ? 'supersession' : 'state_write',
-    writes: [{ id: 'W', layer: 'persistent_facts', key: name, value, supersedes }],
-  });
-  const [right, wrong] = WORDS[key] ?? ['', ''];
-  return {
-    id: `made-${key}`,
-    track: 'supersession',
-    initial_state: { persistent_facts: [{ id: 'F-1', key: 'city', value: 'Lives in Bergen', ts: instant(0) }] },
-    events: [
-      wrote(2, then, key, null),
-      said(5, 'The weather was fine on Sunday'),
-      said(6, 'Noted.', 'assistant'),
-      wrote(30, now, `${key}_v2`, key),
-      said(31, 'Remind me to water the plants'),
-      {
-        ts: instant(40),
-        type: 'query',
-        prompt: question,
-        ground_truth: { must_mention: [right], must_not_mention: [wrong] },
-      },
-    ],
-  };
-}
-
-function stateBenchFile(): string {
-  const file = join(temporaryFolder(), 'made.jsonl');
-  writeFileSync(file, CHANGES.map((_, index) => JSON.stringify(timeline(index))).join('\n'));
-  return file;
-}
-
-const quiet = (): void => {};
-
-async function played(lives: Life[], mode: Mode): Promise<{ answers: Answer[]; vectors: Vectors }> {
-  const vectors = createVectors(createFakeEmbedder());
-  await vectors.prepare(lives);
-  const service = openService(join(temporaryFolder(), 'made.db'), vectors);
-  const { answers } = await play(
-    service,
-    lives.flatMap((life) => scriptsOf(life, mode)),
-    vectors,
-  );
-  await service.close();
-  return { answers, vectors };
-}
 
 describe('a measure', () => {
   it('takes the best place of the current and of the stale memories', () => {
@@ -195,7 +113,10 @@ describe('the readers', () => {
     const sessions = {
       speaker_a: 'Ann',
       session_1_date_time: '1:05 pm on 8 May, 2023',
-      session_1: [turn('D1:1', 'I adopted a parrot'), turn('D1:2', 'It is green')],
+      session_1: [
+        turn('D1:1', 'I adopted a parrot'),
+        { ...turn('D1:2', 'It is green'), blip_caption: 'a bird on a shelf' },
+      ],
       session_2_date_time: '12:30 am on 9 May, 2023',
       session_2: [turn('D2:1', 'It talks a lot')],
     };
@@ -211,6 +132,8 @@ describe('the readers', () => {
       ['D1:2', 'Ann: It is green', 'event'],
       ['D2:1', 'Ann: It talks a lot', 'event'],
     ]);
+    expect(readLocomo(file, 0, 'captioned')[0]?.entries[1]?.content).toBe('Ann: It is green [a bird on a shelf]');
+    expect(readLocomo(file, 0, 'bare')[0]?.entries[1]?.content).toBe('It is green');
     expect(life?.questions).toMatchObject([
       { id: 'conv-1.q0', current: ['D1:1', 'D1:2'], at: Date.UTC(2023, 4, 9, 0, 30) + 1000, group: 'conv-1' },
     ]);
@@ -258,109 +181,5 @@ describe('a mode', () => {
     const entries = life?.entries.map((entry, index) => ({ ...entry, replaces: index > 2 ? ['m001'] : [] })) ?? [];
     const [script] = scriptsOf({ user: 'u', entries, questions: [] }, 'linked');
     expect(script?.steps.map(({ supersedes }) => supersedes.length)).toEqual([0, 0, 0, 1, 0]);
-  });
-});
-
-describe('the gate on ranking quality', () => {
-  /** Shares of the made-up questions with months between the changes; raise them with the ranking, never lower them. */
-  const LEAST = { ranking: 5 / 6, linked: 1, oracle: 1 };
-
-  it.each(['ranking', 'linked', 'oracle'] as const)('holds what was reached: %s', async (mode) => {
-    const { answers } = await played(readStateBench(stateBenchFile(), 7200), mode);
-    const above = answers.map(({ asked, ranked }) => {
-      const ids = ranked.map(({ id }) => id);
-      return scoresOf(ids, asked.current, asked.stale)['current above stale'] ?? 0;
-    });
-    const share = above.reduce((sum, value) => sum + value, 0) / above.length;
-    expect(share).toBeGreaterThanOrEqual(LEAST[mode]);
-  });
-
-  it('ranks the seeds’ reversals in stores of every size they fill', () => {
-    const options = { data: null, sets: ['seeds'], seed: 1, out: null, resume: false, memories: null, questions: null };
-    const variants = plansOf(options).flatMap(({ plans }) =>
-      plans().map(({ variant, stores }) => [variant, stores.length]),
-    );
-    expect(variants).toEqual([
-      ['as they are', 1],
-      ['2 rows', 12],
-      ['10 rows', 12],
-    ]);
-  });
-
-  it('fills a store of reversals up to its size', () => {
-    const lives = readStateBench(stateBenchFile()).slice(0, 1);
-    const filler = Array.from({ length: 20 }, (_, index) => ({
-      ...(lives[0]?.entries[0] ?? never()),
-      id: `x${index}`,
-    }));
-    expect(
-      reversals(lives, 12, filler)
-        .flat()
-        .map(({ entries }) => entries.length),
-    ).toEqual([12]);
-    expect(
-      reversals(lives, 2, filler)
-        .flat()
-        .map(({ entries }) => entries.length),
-    ).toEqual([2]);
-  });
-});
-
-const never = (): never => {
-  throw new Error('The made-up life has no memory.');
-};
-
-describe('the offline orders', () => {
-  it('rank as the store does where they use its form, and each baseline by its own idea', async () => {
-    const lives = readStateBench(stateBenchFile(), 720);
-    const { answers, vectors } = await played(lives, 'ranking');
-    const corpus = corpusOf(lives, vectors, FAKE_MODEL, 1);
-    for (const answer of answers) {
-      expect(candidateOrders(answer, corpus)[REFERENCE]).toEqual(answer.ranked.map(({ id }) => id));
-      expect(BASELINES['newest first']?.(answer)[0]).toBe('m004');
-    }
-  });
-});
-
-describe('a part and its report', () => {
-  it('measures every method, finds the gates and agrees with the store', async () => {
-    const vectors = createVectors(createFakeEmbedder());
-    const lives = readStateBench(stateBenchFile(), 720);
-    await vectors.prepare(lives);
-    const plan = { set: 'statebench/made', variant: 'gaps × 720', stores: [lives], sweep: true };
-    const parts = [
-      await measure({ ...plan, mode: 'ranking', candidates: true }, vectors, 1, quiet),
-      await measure({ ...plan, mode: 'oracle', candidates: false }, vectors, 1, quiet),
-    ];
-    const rows = parts.flatMap((part) => rowsOf(part, 1));
-    expect(gatesOf(rows).map(({ name }) => name)).toEqual([
-      'statebench/made, gaps × 720, oracle: current above stale',
-      'statebench/made, gaps × 720, ranking',
-    ]);
-    const [ranking] = parts;
-    if (!ranking) throw new Error('Nothing was measured.');
-    expect(agreement(ranking, REFERENCE, OURS)).toBe(1);
-    expect(Object.keys(ranking.methods)).toEqual([OURS, ...Object.keys(BASELINES)]);
-    expect(gainsOf(ranking, REFERENCE, 1).every(({ gain }) => gain.n === CHANGES.length)).toBe(true);
-    expect(ranking.sweep).toHaveLength(40);
-  });
-
-  it('puts the tables between the markers of the page and refuses a page without them', () => {
-    expect(withTables(`above\n${BEGIN}\nold\n${END}\nbelow`, 'new')).toBe(`above\n${BEGIN}\n\nnew\n${END}\nbelow`);
-    expect(() => withTables('no markers', 'new')).toThrow('lacks the markers');
-  });
-
-  it('draws a plot whose text is escaped', () => {
-    const point = { x: 0.5, y: 0.2, label: 'a < b' };
-    const svg = drawPlot({
-      title: 'A & B',
-      x: 'x',
-      y: 'y',
-      lines: [{ name: 'line', points: [point] }],
-      marks: [point],
-    });
-    expect(svg).toContain('A &amp; B');
-    expect(svg).toContain('a &lt; b');
-    expect(svg).not.toContain('NaN');
   });
 });

@@ -1,5 +1,3 @@
-import { createMcpServer } from '../mastra/mcp.ts';
-import { packageVersion } from '../mastra/version.ts';
 import type { Command } from './command.ts';
 
 export const mcpCommand: Command = {
@@ -9,12 +7,15 @@ export const mcpCommand: Command = {
   options: {},
   example: 'npx superseded mcp --user demo',
   async run(context) {
+    // Loaded here, so that the other commands do not wait for the framework.
+    const { createMcpServer } = await import('../mastra/mcp.ts');
+    const { packageVersion } = await import('../mastra/version.ts');
     const server = createMcpServer({ service: context.open(), version: packageVersion(), user: () => context.user });
     await server.startStdio();
     context.print.note(`Superseded speaks MCP on standard input and output, for the user ${context.user}.`);
     await inputEnded();
     await server.close();
-    return { json: null, text: () => '' };
+    return { json: null, raw: '', text: () => '' };
   },
 };
 

@@ -14,6 +14,7 @@ import { doctorCommand } from './doctor.ts';
 import { eraseCommand } from './erase.ts';
 import { historyCommand } from './history.ts';
 import { listCommand } from './list.ts';
+import { mcpCommand } from './mcp.ts';
 import { queriesCommand } from './queries.ts';
 import { recallCommand } from './recall.ts';
 import { rememberCommand } from './remember.ts';
@@ -45,4 +46,5 @@ export const COMMANDS: readonly Command[] = [
   setupCommand,
   doctorCommand,
   queriesCommand,
+  mcpCommand,
 ];

@@ -64,11 +64,18 @@ export const recalled = z.strictObject({
 export const remembered = z.strictObject({
   memory,
   stored: z.boolean().describe('False where nothing new was written.'),
-  reason: z.enum(['confirmed', 'unchanged']).optional(),
+  reason: z.enum(['confirmed', 'unchanged', 'held']).optional(),
   superseded: ids.describe('What this closed.'),
   similar: z
-    .array(z.strictObject({ id, similarity: z.number(), content: z.string() }))
+    .array(z.strictObject({ id, similarity: z.number(), content: z.string(), difference: z.string() }))
     .describe('Open memories that say nearly the same, nearest first.'),
+  admission: z
+    .strictObject({
+      score: share,
+      parts: z.strictObject({ utility: share, confidence: share, novelty: share, recency: share, type: share }),
+    })
+    .optional()
+    .describe('Where the admission gate is on.'),
 });
 
 const cursor = orNull(z.string()).describe('Give it as cursor for the next page; null on the last.');
