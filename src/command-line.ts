@@ -95,10 +95,22 @@ function parse(command: Command, args: string[]) {
     ]),
   );
   try {
-    return parseArgs({ args, options, allowPositionals: true, strict: true });
+    return parseArgs({ args: joined(args, options), options, allowPositionals: true, strict: true });
   } catch (error) {
     throw new UsageError(error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error));
   }
+}
+
+/** `--outcome -1` as `--outcome=-1`: a number is never an option. */
+function joined(args: readonly string[], options: Record<string, { type: string }>): string[] {
+  const result: string[] = [];
+  for (const arg of args) {
+    const last = result.at(-1) ?? '';
+    const waits = last.startsWith('--') && options[last.slice(2)]?.type === 'string' && !result.includes('--');
+    if (waits && /^-\d/.test(arg)) result[result.length - 1] = `${last}=${arg}`;
+    else result.push(arg);
+  }
+  return result;
 }
 
 function checkArguments(command: Command, positionals: readonly string[]): void {

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { SupersededError } from './errors.ts';
 import * as field from './fields.ts';
-import { iso, type MemoryRow, passageOf, SHARED } from './memory.ts';
-import type { Stored } from './store.ts';
+import { everything } from './list.ts';
+import { iso, passageOf, SHARED } from './memory.ts';
+import type { Filter, Stored } from './store.ts';
+import { withoutLinksTo } from './transfer-line.ts';
 import { check, refuse } from './validation.ts';
 import { type Actor, entryOf, instantOf, notFound, transact } from './verb.ts';
 
@@ -34,12 +36,13 @@ export async function erase(actor: Actor, memory: string, input: unknown): Promi
     }
     const copies = await withCopies(actor, stored);
     const ids = new Set(copies.map(({ row }) => row.id));
-    const derived = (await Promise.all([...ids].map((id) => actor.store.find({ derivedFrom: id, limit: 100 })))).flat();
+    const derived = await inbound(actor, ids, (id) => ({ derivedFrom: id }));
     const others = derived.filter(({ row }) => !ids.has(row.id));
+    const deniers = await inbound(actor, ids, (id) => ({ denies: id }));
     if (others.length > 0 && !force) throw stillNeeded(memory, others);
     const at = instantOf(actor, recordedAt, [stored.row]);
-    const neighbours = await rowsNaming(actor, copies, others);
-    const freed = neighbours.map((neighbour) => ({ ...neighbour, row: without(neighbour.row, ids) }));
+    const neighbours = await rowsNaming(actor, copies, [...others, ...deniers]);
+    const freed = neighbours.map((neighbour) => ({ ...neighbour, row: withoutLinksTo(neighbour.row, ids) }));
     const audit = [
       ...copies.map(({ row }) => ({ ...entryOf(actor, 'erase', at, null, null), memory: row.id })),
       ...neighbours.map((old, index) => entryOf(actor, 'unlink', at, old.row, freed[index]?.row ?? null)),
@@ -58,7 +61,11 @@ export async function eraseAll(actor: Actor, input: unknown): Promise<{ erased: 
   if (confirm !== actor.user) refuse('confirm', `must be the id of the user whose memories go: ${actor.user}`);
   const { receipt, texts } = await transact(actor, async () => {
     const all = await everything(actor);
-    const at = recordedAt ?? Math.max(actor.clock(), ...all.map(({ row }) => row.createdAt));
+    const at = instantOf(
+      actor,
+      recordedAt,
+      all.map(({ row }) => row),
+    );
     const audit = all.map(({ row }) => ({ ...entryOf(actor, 'erase', at, null, null), memory: row.id }));
     const result = { receipt: { erased: all.length, at: iso(at) }, texts: all.map(({ row }) => passageOf(row)) };
     const changes = all.length === 0 ? null : { erase: all.map((stored) => ({ ...stored, at })), audit };
@@ -66,18 +73,6 @@ export async function eraseAll(actor: Actor, input: unknown): Promise<{ erased: 
   });
   await actor.embedder?.forget(texts);
   return receipt;
-}
-
-/** All own memories, in pages. */
-export async function everything(actor: Actor): Promise<Stored[]> {
-  const all: Stored[] = [];
-  for (;;) {
-    const last = all.at(-1)?.row;
-    const after = last ? { after: { createdAt: last.createdAt, id: last.id } } : {};
-    const page = await actor.store.find({ status: 'all', limit: 1000, ...after });
-    all.push(...page);
-    if (page.length < 1000) return all;
-  }
 }
 
 /** The memory with its originals and copies by reopening: they hold the same text. */
@@ -94,24 +89,23 @@ async function withCopies(actor: Actor, stored: Stored): Promise<Stored[]> {
   return [...found.values()];
 }
 
-/** The rows whose links name one of the erased. */
-async function rowsNaming(actor: Actor, erased: readonly Stored[], derived: readonly Stored[]): Promise<Stored[]> {
+/** The rows that name one of these ids in a link that leads one way only. */
+async function inbound(actor: Actor, ids: ReadonlySet<string>, by: (id: string) => Partial<Filter>): Promise<Stored[]> {
+  const found = await Promise.all([...ids].map((id) => everything(actor, by(id))));
+  return found.flat();
+}
+
+/** The rows whose links name one of the erased, none of them twice. */
+async function rowsNaming(actor: Actor, erased: readonly Stored[], naming: readonly Stored[]): Promise<Stored[]> {
   const gone = new Set(erased.map(({ row }) => row.id));
   const named = erased.flatMap(({ row }) => [...row.supersedes, row.supersededBy, ...row.denies, row.deniedBy]);
   const ids = [...new Set(named.filter((id) => id !== null))].filter((id) => !gone.has(id));
   const linked = ids.length === 0 ? [] : await actor.store.get(ids);
   const own = linked.filter(({ row }) => row.scope === actor.store.scope);
-  return [...new Map([...own, ...derived].map((stored) => [stored.row.id, stored])).values()];
+  return [...new Map([...own, ...naming].map((stored) => [stored.row.id, stored])).values()].filter(
+    ({ row }) => !gone.has(row.id),
+  );
 }
-
-const without = (row: MemoryRow, gone: ReadonlySet<string>): MemoryRow => ({
-  ...row,
-  supersedes: row.supersedes.filter((id) => !gone.has(id)),
-  supersededBy: row.supersededBy !== null && gone.has(row.supersededBy) ? null : row.supersededBy,
-  denies: row.denies.filter((id) => !gone.has(id)),
-  deniedBy: row.deniedBy !== null && gone.has(row.deniedBy) ? null : row.deniedBy,
-  derivedFrom: row.derivedFrom.filter((id) => !gone.has(id)),
-});
 
 function stillNeeded(memory: string, others: readonly Stored[]): SupersededError {
   const names = others.slice(0, 5).map(({ row }) => row.id);

@@ -76,7 +76,8 @@ export const instant = z.string().transform((value, context) => {
 
 export const id = z
   .string()
-  .regex(/^[A-Za-z0-9._:-]{1,128}$/, 'is not an id: use 1 to 128 of the characters A–Z a–z 0–9 . _ : -');
+  .regex(/^[A-Za-z0-9._:-]{1,128}$/, 'is not an id: use 1 to 128 of the characters A–Z a–z 0–9 . _ : -')
+  .refine((value) => !/^\.{1,2}$/.test(value), 'is not an id: . and .. name folders in an address');
 export const user = z
   .string()
   .regex(/^[A-Za-z0-9._@-]{1,64}$/, 'is not a user id: use 1 to 64 of the characters A–Z a–z 0–9 . _ @ -');

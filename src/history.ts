@@ -1,4 +1,4 @@
-import { iso, type Memory, type MemoryRow, toMemory } from './memory.ts';
+import { iso, lastRecorded, type Memory, type MemoryRow, toMemory } from './memory.ts';
 import { type Actor, ownRow } from './verb.ts';
 
 /** The verb that shows how a memory came to be what it is. */
@@ -16,21 +16,30 @@ export async function history(actor: Actor, memory: string): Promise<Memory[]> {
     wanted = [...new Set(found.flatMap(({ row }) => neighbours(row)))].filter((id) => !rows.has(id));
     if (found.length === 0) break;
   }
-  const now = Math.max(actor.clock(), ...[...rows.values()].map((row) => row.createdAt));
+  const now = Math.max(actor.clock(), ...[...rows.values()].map(lastRecorded));
   return oldestFirst(rows).map((row) => toMemory(row, { asOf: now, knownAt: now }));
 }
 
+/** By instant, and at one instant from predecessor to successor. */
 function oldestFirst(rows: Map<string, MemoryRow>): MemoryRow[] {
+  const before = (row: MemoryRow) => [...row.supersedes, ...(row.reopens === null ? [] : [row.reopens])];
+  const waiting = new Map([...rows.values()].map((row) => [row.id, before(row).filter((id) => rows.has(id)).length]));
+  const followers = new Map<string, MemoryRow[]>();
+  for (const row of rows.values()) {
+    for (const id of before(row)) followers.set(id, [...(followers.get(id) ?? []), row]);
+  }
   const depths = new Map<string, number>();
-  const depthOf = (row: MemoryRow): number => {
-    const known = depths.get(row.id);
-    if (known !== undefined) return known;
-    depths.set(row.id, 0);
-    const before = [...row.supersedes, ...(row.reopens === null ? [] : [row.reopens])];
-    const depth = Math.max(-1, ...before.flatMap((id) => rows.get(id) ?? []).map(depthOf)) + 1;
-    depths.set(row.id, depth);
-    return depth;
-  };
+  for (let depth = 0, ready = [...rows.values()].filter(({ id }) => waiting.get(id) === 0); ready.length > 0; depth++) {
+    for (const { id } of ready) depths.set(id, depth);
+    ready = ready
+      .flatMap(({ id }) => followers.get(id) ?? [])
+      .filter((row) => {
+        const left = (waiting.get(row.id) ?? 0) - 1;
+        waiting.set(row.id, left);
+        return left === 0;
+      });
+  }
+  const depthOf = ({ id }: MemoryRow): number => depths.get(id) ?? 0;
   return [...rows.values()].sort(
     (a, b) => a.createdAt - b.createdAt || depthOf(a) - depthOf(b) || (a.id < b.id ? -1 : 1),
   );

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import * as field from './fields.ts';
-import { type Memory, type MemoryRow, toMemory } from './memory.ts';
+import { type Memory, toMemory } from './memory.ts';
+import type { Filter, Stored } from './store.ts';
 import { check, refuse } from './validation.ts';
-import type { Actor } from './verb.ts';
+import { type Actor, linkedBy } from './verb.ts';
 
 /** The verb that pages through a user's own memories, newest first. */
 
@@ -40,27 +41,31 @@ export async function list(actor: Actor, input: unknown): Promise<Page> {
   });
   const rows = found.slice(0, limit).map(({ row }) => row);
   const last = rows.at(-1);
-  const linkedBy = await linkedAt(actor, rows, known);
+  const linked = await linkedBy(actor, rows, known);
   return {
-    memories: rows.map((row) => toMemory(row, clocks, linkedBy)),
+    memories: rows.map((row) => toMemory(row, clocks, linked)),
     nextCursor: found.length > limit && last ? writeCursor(last.createdAt, last.id) : null,
   };
 }
 
-/** Which superseded ids had been linked by then; asks the store only where the reading is of the past. */
-async function linkedAt(actor: Actor, rows: readonly MemoryRow[], knownAt: number): Promise<(id: string) => boolean> {
-  const named = [...new Set(rows.flatMap((row) => row.supersedes))];
-  if (named.length === 0 || knownAt >= actor.clock()) return () => true;
-  const found = await actor.store.get(named);
-  const later = new Set(found.filter(({ row }) => (row.closedAt ?? 0) > knownAt).map(({ row }) => row.id));
-  return (id) => !later.has(id);
+/** All own memories that the filter lets through, in pages. */
+export async function everything(actor: Actor, filter: Partial<Filter> = {}): Promise<Stored[]> {
+  const all: Stored[] = [];
+  for (;;) {
+    const last = all.at(-1)?.row;
+    const after = last ? { after: { createdAt: last.createdAt, id: last.id } } : {};
+    const page = await actor.store.find({ status: 'all', ...filter, limit: 1000, ...after });
+    all.push(...page);
+    if (page.length < 1000) return all;
+  }
 }
 
 /** A place in a list ordered by instant and id, opaque to callers. */
 export const writeCursor = (at: number, id: string): string => Buffer.from(`${at} ${id}`).toString('base64url');
 
 export function readCursor(cursor: string): { at: number; id: string } {
-  const match = /^(-?\d{1,16}) (\S{1,128})$/.exec(Buffer.from(cursor, 'base64url').toString());
-  if (!match?.[1] || !match[2]) return refuse('cursor', 'is not one that a list returned: leave it out to start anew');
-  return { at: Number(match[1]), id: match[2] };
+  const match = /^(-?\d{1,15}) ([A-Za-z0-9._:-]{1,128})$/.exec(Buffer.from(cursor, 'base64url').toString());
+  const place = { at: Number(match?.[1]), id: match?.[2] ?? '' };
+  if (match && writeCursor(place.at, place.id) === cursor) return place;
+  return refuse('cursor', 'is not one that a list returned: leave it out to start anew');
 }

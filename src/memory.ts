@@ -162,6 +162,10 @@ export function statusOf(row: MemoryRow, { asOf, knownAt }: Clocks): Status {
   return row.validFrom > asOf ? 'upcoming' : 'open';
 }
 
+/** The last instant at which something was recorded about the row. */
+export const lastRecorded = (row: MemoryRow): number =>
+  Math.max(row.createdAt, row.closedAt ?? 0, row.deniedAt ?? 0, row.reopenedAt ?? 0, row.confirmedAt ?? 0);
+
 export const iso = (instant: number): string => new Date(instant).toISOString();
 const isoOrNull = (instant: number | null): string | null => (instant === null ? null : iso(instant));
 

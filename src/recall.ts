@@ -5,7 +5,7 @@ import { type Clocks, iso, type Memory, type MemoryRow, statusOf, toMemory } fro
 import { MOST_CANDIDATES, type Parts } from './score.ts';
 import type { Ranked, Ranking } from './store.ts';
 import { check, invalid } from './validation.ts';
-import type { Actor } from './verb.ts';
+import { type Actor, linkedBy } from './verb.ts';
 
 /** The verb that answers a question with what is true, or was true, or was known. */
 
@@ -65,8 +65,10 @@ export async function recall(
   const ordered = request.includeHistory
     ? await withSuccessors(actor, ranking, rows, clocks, request.limit)
     : ranking.ranked.slice(0, request.limit);
+  const shown = ordered.map(({ row }) => row);
+  const linked = await linkedBy(actor, shown, clocks.knownAt, [...rows.values()]);
   return {
-    hits: ordered.map((ranked) => toHit(ranked, request, clocks, rows)),
+    hits: ordered.map((ranked) => toHit(ranked, request, clocks, rows, linked)),
     now: iso(now),
     asOf: iso(clocks.asOf),
     knownAt: iso(clocks.knownAt),
@@ -146,13 +148,15 @@ const unscored = (row: MemoryRow): Ranked => ({
   trust: 0,
 });
 
-function toHit(ranked: Ranked, request: RecallRequest, clocks: Clocks, rows: Map<string, MemoryRow>): Hit {
+function toHit(
+  ranked: Ranked,
+  request: RecallRequest,
+  clocks: Clocks,
+  rows: Map<string, MemoryRow>,
+  linked: (id: string) => boolean,
+): Hit {
   const { row, score, lexical, semantic, relevance, ageWeight, trust } = ranked;
-  const known = (id: string): boolean => {
-    const old = rows.get(keyOf({ scope: row.scope, id }));
-    return old?.closedAt == null || old.closedAt <= clocks.knownAt;
-  };
-  const memory = toMemory(row, clocks, known);
+  const memory = toMemory(row, clocks, linked);
   const note = request.strict ? provenance(memory, rows, row) : endingOf(memory);
   return {
     memory,
@@ -181,7 +185,9 @@ const excerpt = (content: string): string => (content.length <= 60 ? content : `
 /** Why a memory is history; null while it holds. */
 function endingOf(memory: Memory): string | null {
   const until = memory.validTo === null ? '' : ` on ${day(memory.validTo)}`;
-  if (memory.status === 'superseded') return `Superseded by ${memory.supersededBy}${until}.`;
+  if (memory.status === 'superseded') {
+    return `Superseded${memory.supersededBy === null ? '' : ` by ${memory.supersededBy}`}${until}.`;
+  }
   if (memory.status === 'retired') return `Retired${until}${memory.closedReason ? `: ${memory.closedReason}` : ''}.`;
   if (memory.status === 'denied') return `Denied: never true${memory.closedReason ? ` (${memory.closedReason})` : ''}.`;
   return memory.status === 'expired' ? `Expired${until}.` : null;

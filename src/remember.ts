@@ -3,6 +3,7 @@ import { type Admission, admissionOf } from './admission.ts';
 import { SupersededError } from './errors.ts';
 import * as field from './fields.ts';
 import { mindChanged, refuseEarlier, supersededRow, targets } from './lifecycle.ts';
+import { everything } from './list.ts';
 import { iso, type MemoryRow, newRow, statusOf, textKeyOf } from './memory.ts';
 import { secretIn } from './secrets.ts';
 import { type Similar, similarTo } from './similar.ts';
@@ -34,6 +35,9 @@ export const rememberInput = z.strictObject({
 });
 type Request = z.output<typeof rememberInput>;
 
+/** How often a memory said again is looked for, where others close it at the same time. */
+const CONFIRMATIONS = 5;
+
 /** Of a memory that denies another, unless given: either side may turn out right. */
 const DENIAL_CONFIDENCE = 0.5;
 
@@ -52,13 +56,17 @@ export async function remember(actor: Actor, input: unknown): Promise<Remembered
   const request = check(rememberInput, input, 'The memory');
   refuseContradictions(request);
   if (!request.allowSecret) refuseSecrets(request);
+  return inTurn(`${actor.store.scope} ${textKeyOf(request)}`, () => rememberChecked(actor, request));
+}
+
+async function rememberChecked(actor: Actor, request: Request): Promise<Remembered> {
   const known = await alreadyStored(actor, request);
   if (known) return known;
-  const repeated = await saidBefore(actor, request);
-  if (repeated) {
-    const at = request.recordedAt === undefined ? {} : { recordedAt: iso(request.recordedAt) };
-    const row = await confirm(actor, repeated.row.id, at);
-    return { row, stored: false, reason: 'confirmed', superseded: [], similar: [] };
+  for (let attempt = 0; attempt < CONFIRMATIONS; attempt++) {
+    const repeated = await saidBefore(actor, request);
+    if (!repeated) break;
+    const row = await confirmed(actor, repeated.row.id, request.recordedAt);
+    if (row) return { row, stored: false, reason: 'confirmed', superseded: [], similar: [] };
   }
   const vector = await vectorOf(actor, request);
   return transact(actor, async () => {
@@ -66,7 +74,7 @@ export async function remember(actor: Actor, input: unknown): Promise<Remembered
     if (again) return { changes: null, result: again };
     const olds = await ownRows(actor, request.supersedes ?? []);
     const denied = await ownRows(actor, request.denies ?? []);
-    await mustBeReadable(actor, request.derivedFrom ?? []);
+    const sources = await readable(actor, request.derivedFrom ?? []);
     const concerned = [...olds, ...denied].map(({ row }) => row);
     await mustBeOpen(actor, concerned);
     const at = instantOf(actor, request.recordedAt, concerned);
@@ -84,7 +92,9 @@ export async function remember(actor: Actor, input: unknown): Promise<Remembered
       ...olds.map((old, index) => entryOf(actor, 'supersede', at, old.row, closed[index]?.row ?? null)),
       ...denied.map((old, index) => entryOf(actor, 'deny', at, old.row, doubted[index]?.row ?? null)),
     ];
-    const changes = { insert: [{ row, vector }], update: [...closed, ...doubted], audit };
+    const changed = new Set([...olds, ...denied].map((old) => old.row.id));
+    const guard = sources.filter((source) => !changed.has(source.row.id));
+    const changes = { insert: [{ row, vector }], update: [...closed, ...doubted], guard, audit };
     const result: Remembered = { row, stored: true, superseded: row.supersedes, similar, ...gate };
     return { changes, result };
   });
@@ -169,7 +179,7 @@ async function saidBefore(actor: Actor, request: Request): Promise<Stored | null
   const { id, supersedes, denies, derivedFrom, validFrom, validTo } = request;
   const more = [id, supersedes, denies, derivedFrom, validFrom, validTo].some((value) => value !== undefined);
   if (more) return null;
-  const same = await actor.store.find({ textKey: textKeyOf(request), status: 'all', limit: 100 });
+  const same = await everything(actor, { textKey: textKeyOf(request) });
   const open = ({ row }: Stored) => {
     const at = request.recordedAt ?? Math.max(actor.clock(), row.createdAt);
     return row.closedAt === null && row.createdAt <= at && statusOf(row, { asOf: at, knownAt: at }) === 'open';
@@ -177,10 +187,40 @@ async function saidBefore(actor: Actor, request: Request): Promise<Stored | null
   return same.find(open) ?? null;
 }
 
-async function mustBeReadable(actor: Actor, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
-  const found = new Set((await actor.store.get(ids)).map(({ row }) => row.id));
-  for (const id of ids) if (!found.has(id)) throw notFound(id);
+/** The memories it was derived from; the own ones, which could be erased meanwhile, as they were read. */
+async function readable(actor: Actor, ids: readonly string[]): Promise<Stored[]> {
+  if (ids.length === 0) return [];
+  const found = await actor.store.get(ids);
+  const known = new Set(found.map(({ row }) => row.id));
+  for (const id of ids) if (!known.has(id)) throw notFound(id);
+  return found.filter(({ row }) => row.scope === actor.store.scope);
+}
+
+/** The confirmed memory; null where it was closed or erased since it was found. */
+async function confirmed(actor: Actor, id: string, recordedAt: number | undefined): Promise<MemoryRow | null> {
+  try {
+    return await confirm(actor, id, recordedAt === undefined ? {} : { recordedAt: iso(recordedAt) });
+  } catch (error) {
+    if (error instanceof SupersededError && ['CONFLICT', 'ERASED', 'NOT_FOUND'].includes(error.code)) return null;
+    throw error;
+  }
+}
+
+const turns = new Map<string, Promise<unknown>>();
+
+/**
+ * One after the other for one text of one user in this process, so that a request sent twice is one memory. Two
+ * processes at the same moment may still store two, which the answer's `similar` and the review list show.
+ */
+async function inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
+  const before = turns.get(key);
+  const mine = (before ?? Promise.resolve()).then(work, work);
+  turns.set(key, mine);
+  try {
+    return await mine;
+  } finally {
+    if (turns.get(key) === mine) turns.delete(key);
+  }
 }
 
 function rowOf(actor: Actor, request: Request, at: number, olds: readonly Stored[]): MemoryRow {

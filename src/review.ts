@@ -1,14 +1,13 @@
 import { z } from 'zod';
 import { type AgingTable, windowOf } from './aging.ts';
-import { everything } from './erasure.ts';
-import { SupersededError } from './errors.ts';
 import * as field from './fields.ts';
 import { close, reopen, supersede } from './lifecycle.ts';
+import { everything } from './list.ts';
 import { feedbackOf, iso, type Memory, type MemoryRow, statusOf, toMemory } from './memory.ts';
 import { MS_PER_HOUR } from './score.ts';
 import { confirm } from './trust.ts';
-import { check } from './validation.ts';
-import { type Actor, entryOf, instantOf, notFound, ownRow, transact } from './verb.ts';
+import { check, invalid } from './validation.ts';
+import { type Actor, entryOf, instantOf, notFound, ownRow, ownRows, transact } from './verb.ts';
 
 /** What a person should look at, read off the memories themselves, and the four ways to settle it. */
 
@@ -76,11 +75,15 @@ export async function resolveReview(
   const { action, into, recordedAt } = check(reviewInput, input);
   const when = recordedAt === undefined ? {} : { recordedAt: iso(recordedAt) };
   if ((action === 'merge') !== (into !== undefined)) {
-    throw new SupersededError('INVALID_INPUT', 'The field into goes with the action merge, and only with it.', {
-      issues: [{ path: 'into', message: 'goes with merge: name the memory that takes the place of this one' }],
-    });
+    throw invalid([
+      { path: 'into', message: 'goes with merge, and only with it: name what takes the place of this one' },
+    ]);
+  }
+  if (into === memory) {
+    throw invalid([{ path: 'into', message: 'is the memory itself: name another' }]);
   }
   const { row } = await ownRow(actor, memory);
+  if (into !== undefined) await ownRows(actor, [into]);
   const held = row.closedAs === 'held';
   if (action === 'merge' && into !== undefined) {
     if (held) await looked(actor, memory, recordedAt);

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { type Issue, SupersededError } from './errors.ts';
+import { type Issue, SupersededError, VersionConflict } from './errors.ts';
 import * as field from './fields.ts';
 import { type MemoryRow, newRow, passageOf, type Scope, SHARED } from './memory.ts';
 import { saysTheSame } from './remember.ts';
 import type { MemoryStore } from './store.ts';
-import { issuesOf } from './validation.ts';
+import { issuesOf, refuse } from './validation.ts';
 import { type Actor, entryOf } from './verb.ts';
 
 /** Seed files: memories dated by age, and questions with the current and the stale answer. */
@@ -75,7 +75,7 @@ function readList<T extends z.ZodType>(file: string, item: T): z.output<T>[] {
   }
   const list = z.array(z.unknown()).safeParse(json);
   if (!list.success) throw malformed(file, [{ path: '', message: 'is not a list' }]);
-  const results = list.data.map((entry) => item.safeParse(entry));
+  const results = list.data.map((entry) => item.safeParse(entry, { reportInput: true }));
   const issues = results.flatMap((result, index) =>
     result.success
       ? []
@@ -118,17 +118,48 @@ export async function seed(
   actor: Omit<Actor, 'store'>,
   memories: readonly SeedMemory[],
   onProgress?: (done: number, total: number) => void,
-): Promise<{ stored: number; unchanged: number }> {
+): Promise<Seeded> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await seedOnce(store, actor, memories, onProgress);
+    } catch (error) {
+      if (!(error instanceof VersionConflict) || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** Another process may seed at the same time. */
+const ATTEMPTS = 5;
+
+export interface Seeded {
+  stored: number;
+  unchanged: number;
+  /** Ids that were erased here and stay so. */
+  erased: string[];
+}
+
+async function seedOnce(
+  store: MemoryStore,
+  actor: Omit<Actor, 'store'>,
+  memories: readonly SeedMemory[],
+  onProgress?: (done: number, total: number) => void,
+): Promise<Seeded> {
   const now = actor.clock();
+  const oldest = now - Math.max(0, ...memories.map(({ ageDays }) => ageDays)) * 86_400_000;
+  if (new Date(oldest).getUTCFullYear() < 0)
+    refuse('now', 'is too early: the oldest memory would lie before the year 0');
   const taken: Issue[] = [];
   const missing: SeedMemory[] = [];
+  const erased: string[] = [];
   for (const own of new Set(memories.map((memory) => memory.scope))) {
     const wanted = memories.filter((memory) => memory.scope === own);
     const found = await store.for(own).get(wanted.map(({ id }) => id));
+    const gone = new Set((await store.for(own).tombstones(wanted.map(({ id }) => id))).map(({ id }) => id));
     const rows = new Map(found.filter(({ row }) => row.scope === own).map(({ row }) => [row.id, row]));
     for (const memory of wanted) {
       const row = rows.get(memory.id);
-      if (!row) missing.push(memory);
+      if (gone.has(memory.id)) erased.push(memory.id);
+      else if (!row) missing.push(memory);
       else if (!saysTheSame(row, memory))
         taken.push({ path: memory.id, message: 'is taken by other words in the store' });
     }
@@ -149,5 +180,5 @@ export async function seed(
     );
     await store.load({ insert, audit });
   }
-  return { stored: missing.length, unchanged: memories.length - missing.length };
+  return { stored: missing.length, unchanged: memories.length - missing.length - erased.length, erased };
 }

@@ -65,6 +65,8 @@ export interface Changes {
   insert?: readonly { row: MemoryRow; vector: Float32Array | null }[];
   /** Rows that replace what was read; text and vector stay as they are. */
   update?: readonly Stored[];
+  /** Own rows that must still be what was read, and stay as they are. */
+  guard?: readonly Stored[];
   /** Rows whose text, vector, postings and audit contents go for good, leaving a tombstone. */
   erase?: readonly (Stored & { at: number })[];
   audit?: readonly AuditEntry[];
@@ -141,6 +143,8 @@ export interface Filter {
   textKey?: string;
   /** Rows that name this id as one they were derived from. */
   derivedFrom?: string;
+  /** Rows that name this id as one they deny. */
+  denies?: string;
   kind?: Kind;
   topic?: string;
   tag?: string;

@@ -1,19 +1,9 @@
-import { z } from 'zod';
-import { everything } from './erasure.ts';
 import { type Issue, SupersededError } from './errors.ts';
-import * as field from './fields.ts';
-import {
-  CLOSINGS,
-  iso,
-  KINDS,
-  type Memory,
-  type MemoryRow,
-  passageOf,
-  STATUSES,
-  textKeyOf,
-  toMemory,
-} from './memory.ts';
+import { everything } from './list.ts';
+import { iso, lastRecorded, type Memory, type MemoryRow, passageOf, toMemory } from './memory.ts';
 import { saysTheSame } from './remember.ts';
+import type { Stored } from './store.ts';
+import { disagreements, importedLine, namesOf, recordedInstants, rowOf, withoutLinksTo } from './transfer-line.ts';
 import { issuesOf } from './validation.ts';
 import { type Actor, entryOf, transact } from './verb.ts';
 
@@ -45,61 +35,6 @@ export async function exportLines(actor: Actor): Promise<Line[]> {
   }));
 }
 
-const instantOrNull = field.instant.nullish().transform((value) => value ?? null);
-const idOrNull = field.id.nullish().transform((value) => value ?? null);
-const ids = z.array(field.id).default([]);
-
-const importedLine = z
-  .strictObject({
-    id: field.id,
-    kind: z.enum(KINDS),
-    topic: field.topic,
-    title: field
-      .text(field.LIMITS.title)
-      .nullish()
-      .transform((value) => value || null),
-    content: field.text(field.LIMITS.content, 1),
-    tags: field.tags.default([]),
-    createdAt: field.instant,
-    validFrom: field.instant,
-    validTo: instantOrNull,
-    plannedTo: instantOrNull,
-    closedAt: instantOrNull,
-    closedReason: field.reason,
-    supersedes: ids,
-    supersededBy: idOrNull,
-    denies: ids,
-    deniedBy: idOrNull,
-    reopens: idOrNull,
-    reopenedBy: idOrNull,
-    derivedFrom: ids,
-    confidence: field.confidence.default(1),
-    feedback: z.number().min(-1).max(1).default(0),
-    feedbackCount: z.int().min(0).default(0),
-    freshAt: instantOrNull,
-    confirmedAt: instantOrNull,
-    status: z.enum(STATUSES).optional(),
-    scope: z.literal('user', { error: 'is not user: only own memories can be imported' }).default('user'),
-    closedAs: z.enum(CLOSINGS).nullish(),
-    feedbackSum: z.number().optional(),
-    changedMind: z.boolean().default(false),
-    changes: z.int().min(0).default(0),
-    similarTo: ids,
-    reviewedAt: instantOrNull,
-    deniedAt: instantOrNull,
-    reopenedAt: instantOrNull,
-  })
-  .superRefine((line, context) => {
-    const wrong = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
-    if (line.closedAt !== null && line.validTo === null) wrong('validTo', 'is missing: a closed memory has an end');
-    if (line.closedAt !== null && line.closedAt < line.createdAt) wrong('closedAt', 'is before createdAt');
-    if (line.validTo !== null && line.validTo < line.validFrom) wrong('validTo', 'is before validFrom');
-    if (line.supersededBy !== null && line.closedAt === null)
-      wrong('closedAt', 'is missing: a superseded memory is closed');
-    if (line.plannedTo !== null && line.plannedTo <= line.validFrom) wrong('plannedTo', 'is not after validFrom');
-  });
-type ImportedLine = z.output<typeof importedLine>;
-
 export interface Imported {
   imported: number;
   unchanged: number;
@@ -109,58 +44,86 @@ export interface Imported {
   erased: string[];
 }
 
-/** Checks the whole file, then writes all of it that is new in one commit. INVALID_INPUT names every bad line. */
+/**
+ * Checks the whole file, then writes all of it that is new in one commit. A memory that the store still holds open and
+ * the file holds closed is closed as the file says. INVALID_INPUT names the bad lines; then nothing is written.
+ */
 export async function importLines(
   actor: Actor,
   ndjson: string,
   onProgress?: (done: number, total: number) => void,
 ): Promise<Imported> {
-  const rows = parseLines(actor, ndjson);
-  await refuseDangling(actor, rows);
+  const lines = parseLines(actor, ndjson);
   return transact(actor, async () => {
-    const wanted = [...rows.keys()];
-    const found = await inPages(wanted, (page) => actor.store.get(page));
-    const stored = new Map(found.filter(({ row }) => row.scope === actor.store.scope).map(({ row }) => [row.id, row]));
-    const erased = new Set((await inPages(wanted, (page) => actor.store.tombstones(page))).map(({ id }) => id));
-    const fresh = [...rows.values()].filter(({ row }) => !stored.has(row.id) && !erased.has(row.id));
-    const collisions = [...rows.values()].flatMap(({ row, line }) => {
-      const other = stored.get(row.id);
-      return other && !saysTheSame(other, row) ? [{ id: row.id, line }] : [];
+    const known = await knownBeside(actor, lines);
+    const taken = [...lines.values()].filter(({ row }) => isTaken(row, known.stored.get(row.id)?.row));
+    const gone = new Set([...known.erased, ...taken.map(({ row }) => row.id)]);
+    refuseInconsistent(lines, known);
+    const kept = [...lines.values()].filter(({ row }) => !gone.has(row.id)).map(({ row }) => withoutLinksTo(row, gone));
+    const fresh = kept.filter((row) => !known.stored.has(row.id));
+    const advanced = kept.flatMap((row) => {
+      const here = known.stored.get(row.id);
+      return here && here.row.closedAt === null && row.closedAt !== null
+        ? [{ here, row: closedAs(here.row, row) }]
+        : [];
     });
     const options = onProgress ? { onProgress } : {};
-    const vectors = await actor.embedder?.embedPassages(
-      fresh.map(({ row }) => passageOf(row)),
-      options,
-    );
-    const insert = fresh.map(({ row }, index) => ({ row, vector: vectors?.[index] ?? null }));
+    const vectors = await actor.embedder?.embedPassages(fresh.map(passageOf), options);
     const at = actor.clock();
-    const audit = fresh.map(({ row }) => entryOf(actor, 'import', Math.max(at, row.createdAt), null, row));
-    const unchanged = rows.size - fresh.length - collisions.length - erased.size;
-    const result = { imported: fresh.length, unchanged, collisions, erased: [...erased] };
-    return { changes: fresh.length === 0 ? null : { insert, audit }, result };
+    const changes = {
+      insert: fresh.map((row, index) => ({ row, vector: vectors?.[index] ?? null })),
+      update: advanced.map(({ here, row }) => ({ row, version: here.version })),
+      audit: [
+        ...fresh.map((row) => entryOf(actor, 'import', Math.max(at, row.createdAt), null, row)),
+        ...advanced.map(({ here, row }) => entryOf(actor, 'import', Math.max(at, lastRecorded(row)), here.row, row)),
+      ],
+    };
+    const imported = fresh.length + advanced.length;
+    const erased = [...known.erased].filter((id) => lines.has(id));
+    const unchanged = lines.size - imported - taken.length - erased.length;
+    const collisions = taken.map(({ row, line }) => ({ id: row.id, line }));
+    return { changes: imported === 0 ? null : changes, result: { imported, unchanged, collisions, erased } };
   });
 }
 
-type Numbered = { row: MemoryRow; line: number };
+const isTaken = (row: MemoryRow, here: MemoryRow | undefined): boolean => here !== undefined && !saysTheSame(here, row);
 
-function parseLines(actor: Actor, ndjson: string): Map<string, Numbered> {
+/** The open row with the closing of the other. */
+const closedAs = (here: MemoryRow, closed: MemoryRow): MemoryRow => {
+  const { validTo, closedAt, closedAs: how, closedReason, supersededBy, changedMind } = closed;
+  return { ...here, validTo, closedAt, closedAs: how, closedReason, supersededBy, changedMind };
+};
+
+type Numbered = { row: MemoryRow; line: number };
+type Lines = ReadonlyMap<string, Numbered>;
+
+function parseLines(actor: Actor, ndjson: string): Lines {
   const rows = new Map<string, Numbered>();
   const issues: Issue[] = [];
-  const wrong = (line: number, message: string) => issues.push({ path: `line ${line}`, message });
-  for (const [index, text] of ndjson.split('\n').entries()) {
+  const now = actor.clock();
+  for (const [index, text] of ndjson
+    .replace(/^\uFEFF/, '')
+    .split('\n')
+    .entries()) {
     if (text.trim() === '') continue;
     const line = index + 1;
-    const parsed = importedLine.safeParse(jsonOf(text));
-    if (!parsed.success) {
-      for (const issue of issuesOf(parsed.error)) wrong(line, `${issue.path} ${issue.message}`.trim());
+    const wrong = (message: string) => issues.push({ path: `line ${line}`, message });
+    const json = jsonOf(text);
+    if (json === undefined) {
+      wrong('is not JSON');
       continue;
     }
-    const { id, createdAt, closedAt } = parsed.data;
-    const earlier = rows.get(id);
-    if (earlier) wrong(line, `id ${id} is that of line ${earlier.line} too`);
-    if (createdAt > actor.clock()) wrong(line, 'createdAt lies in the future');
-    if (closedAt !== null && closedAt > actor.clock()) wrong(line, 'closedAt lies in the future');
-    rows.set(id, { row: rowOf(actor, parsed.data), line });
+    const parsed = importedLine.safeParse(json, { reportInput: true });
+    if (!parsed.success) {
+      for (const issue of issuesOf(parsed.error)) wrong(`${issue.path} ${issue.message}`.trim());
+      continue;
+    }
+    const row = rowOf(actor.store.scope, parsed.data);
+    const earlier = rows.get(row.id);
+    if (earlier) wrong(`id ${row.id} is that of line ${earlier.line} too`);
+    for (const [field, at] of recordedInstants(row)) if (at !== null && at > now) wrong(`${field} lies in the future`);
+    if (row.freshAt > Math.max(now, row.validFrom)) wrong('freshAt lies in the future');
+    rows.set(row.id, { row, line });
   }
   if (issues.length > 0) throw invalidFile(issues);
   return rows;
@@ -170,77 +133,77 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return 'not JSON';
+    return undefined;
   }
 }
 
-const invalidFile = (issues: Issue[]): SupersededError => {
-  const list = issues.map(({ path, message }) => `${path}: ${message}`).join('; ');
-  return new SupersededError('INVALID_INPUT', `The import is not valid; nothing was written. ${list}.`, { issues });
-};
+const MOST_SHOWN = 20;
 
-const linksOf = (row: MemoryRow): string[] =>
-  [
-    ...row.supersedes,
-    ...row.denies,
-    ...row.derivedFrom,
-    row.supersededBy,
-    row.deniedBy,
-    row.reopens,
-    row.reopenedBy,
-  ].filter((id) => id !== null);
+function invalidFile(issues: Issue[]): SupersededError {
+  const shown = issues.slice(0, MOST_SHOWN).map(({ path, message }) => `${path}: ${message}`);
+  const more = issues.length > MOST_SHOWN ? [`and ${issues.length - MOST_SHOWN} more`] : [];
+  const message = `The import is not valid; nothing was written. ${[...shown, ...more].join('; ')}.`;
+  return new SupersededError('INVALID_INPUT', message, { issues: issues.slice(0, 1000) });
+}
 
-/** Every link leads to a line of the file, to a memory of the store, or to one that was erased here. */
-async function refuseDangling(actor: Actor, rows: ReadonlyMap<string, Numbered>): Promise<void> {
-  const outside = [...new Set([...rows.values()].flatMap(({ row }) => linksOf(row)))].filter((id) => !rows.has(id));
-  const found = await inPages(outside, (page) => actor.store.get(page));
-  const gone = await inPages(outside, (page) => actor.store.tombstones(page));
-  const known = new Set([...found.map(({ row }) => row.id), ...gone.map(({ id }) => id)]);
-  const issues = [...rows.values()].flatMap(({ row, line }) =>
-    linksOf(row)
-      .filter((id) => !rows.has(id) && !known.has(id))
-      .map((id) => ({
-        path: `line ${line}`,
-        message: `links to ${id}, which is neither in the file nor in the store`,
-      })),
-  );
+interface Known {
+  /** Own rows of the store that the file holds or names. */
+  stored: ReadonlyMap<string, Stored>;
+  /** Ids that the file holds or names and that were erased here. */
+  erased: ReadonlySet<string>;
+  /** Shared ids that the file names. */
+  shared: ReadonlySet<string>;
+}
+
+async function knownBeside(actor: Actor, lines: Lines): Promise<Known> {
+  const ids = [...new Set([...lines.values()].flatMap(({ row }) => [row.id, ...namesOf(row)]))];
+  const found = await inPages(ids, (page) => actor.store.get(page));
+  const own = found.filter(({ row }) => row.scope === actor.store.scope);
+  const erased = await inPages(ids, (page) => actor.store.tombstones(page));
+  return {
+    stored: new Map(own.map((stored) => [stored.row.id, stored])),
+    erased: new Set(erased.map(({ id }) => id)),
+    shared: new Set(found.filter(({ row }) => row.scope !== actor.store.scope).map(({ row }) => row.id)),
+  };
+}
+
+/** Every link leads to a line, to an own memory or to one erased here, and both of its sides agree. */
+function refuseInconsistent(lines: Lines, { stored, erased, shared }: Known): void {
+  const issues: Issue[] = [];
+  const rowOf = (id: string) => lines.get(id)?.row ?? stored.get(id)?.row;
+  const circles = inCircles(lines);
+  for (const { row, line } of lines.values()) {
+    const wrong = (message: string) => issues.push({ path: `line ${line}`, message });
+    for (const id of namesOf(row)) {
+      const readable = row.derivedFrom.includes(id) && shared.has(id);
+      if (!rowOf(id) && !erased.has(id) && !readable) wrong(`links to ${id}, which is neither in the file nor yours`);
+    }
+    if (stored.has(row.id)) continue;
+    for (const message of disagreements(row, rowOf)) wrong(message);
+    if (circles.has(row.id)) wrong('is superseded by itself, over other lines');
+  }
   if (issues.length > 0) throw invalidFile(issues);
+}
+
+/** Ids from which supersession leads back to themselves. */
+function inCircles(lines: Lines): Set<string> {
+  const done = new Set<string>();
+  const circles = new Set<string>();
+  for (const start of lines.keys()) {
+    const path: string[] = [];
+    let next: string | null = start;
+    while (next !== null && !done.has(next) && !path.includes(next)) {
+      path.push(next);
+      next = lines.get(next)?.row.supersededBy ?? null;
+    }
+    if (next !== null && path.includes(next)) for (const id of path.slice(path.indexOf(next))) circles.add(id);
+    for (const id of path) done.add(id);
+  }
+  return circles;
 }
 
 async function inPages<T>(ids: readonly string[], read: (page: string[]) => Promise<T[]>): Promise<T[]> {
   const all: T[] = [];
   for (let start = 0; start < ids.length; start += 500) all.push(...(await read(ids.slice(start, start + 500))));
   return all;
-}
-
-function rowOf(actor: Actor, line: ImportedLine): MemoryRow {
-  const { status: _, feedback, scope: __, freshAt, closedAs, feedbackSum, ...memory } = line;
-  const closed = line.closedAt !== null;
-  const sum = feedbackSum ?? feedback * (line.feedbackCount + 1);
-  return {
-    ...memory,
-    scope: actor.store.scope,
-    validTo: closed ? line.validTo : null,
-    plannedTo: closed ? line.plannedTo : (line.plannedTo ?? line.validTo),
-    closedAs: closed ? (closedAs ?? closingOf(line)) : null,
-    deniedAt: line.deniedAt ?? (line.deniedBy === null ? null : line.createdAt),
-    reopenedAt: line.reopenedAt ?? (line.reopenedBy === null ? null : line.closedAt),
-    feedbackSum: line.feedbackCount === 0 ? 0 : sum,
-    freshAt: freshAt ?? line.validFrom,
-    textKey: textKeyOf(line),
-  };
-}
-
-const closingOf = ({ status, supersededBy }: ImportedLine): MemoryRow['closedAs'] =>
-  supersededBy !== null || status === 'superseded' ? 'superseded' : status === 'denied' ? 'denied' : 'retired';
-
-/** The bullets of a Markdown or plain-text list, one memory each; lines indented below a bullet belong to it. */
-export function bulletsOf(text: string): string[] {
-  const bullets: string[] = [];
-  for (const line of text.split(/\r?\n/)) {
-    const bullet = /^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?(.*\S)\s*$/.exec(line)?.[1];
-    if (bullet) bullets.push(bullet);
-    else if (/^\s+\S/.test(line) && bullets.length > 0) bullets.push(`${bullets.pop()} ${line.trim()}`);
-  }
-  return bullets;
 }

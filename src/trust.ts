@@ -12,7 +12,7 @@ export const confirmInput = z.strictObject({ recordedAt });
 export const denyInput = z.strictObject({ certain: z.boolean().default(false), reason, recordedAt });
 export const feedbackInput = z.strictObject({
   outcome: z.number().min(-1, 'must be -1 to 1').max(1, 'must be -1 to 1'),
-  query: text(LIMITS.query).optional(),
+  query: text(LIMITS.query, 1).optional(),
   note: text(LIMITS.reason).optional(),
   recordedAt,
 });
@@ -52,7 +52,8 @@ export async function confirm(actor: Actor, memory: string, input: unknown): Pro
   return transact(actor, async () => {
     const { row, version } = await openRow(actor, memory);
     const denied = row.denies.length === 0 ? [] : await actor.store.get(row.denies);
-    const open = denied.filter((stored) => stored.row.closedAt === null);
+    const own = denied.filter((stored) => stored.row.scope === actor.store.scope);
+    const open = own.filter((stored) => stored.row.closedAt === null);
     const at = instantOf(actor, request.recordedAt, [row, ...open.map((stored) => stored.row)]);
     const after = confirmedRow(row, at);
     const closed = open.map((stored) => ({ ...stored, row: neverTrue(stored.row, at, `denied by ${row.id}`) }));

@@ -3,7 +3,7 @@ import { type Issue, SupersededError } from './errors.ts';
 
 /** Checks an input against its schema; throws INVALID_INPUT that names every field at fault and the fix. */
 export function check<T extends z.ZodType>(schema: T, input: unknown, what = 'The request'): z.output<T> {
-  const parsed = schema.safeParse(input);
+  const parsed = schema.safeParse(input, { reportInput: true });
   if (parsed.success) return parsed.data;
   throw invalid(issuesOf(parsed.error), what);
 }

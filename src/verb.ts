@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Embedder, EmbeddingModel } from './embedder.ts';
 import { SupersededError, VersionConflict } from './errors.ts';
-import { iso, type MemoryRow, passageOf, SHARED } from './memory.ts';
+import { iso, lastRecorded, type MemoryRow, passageOf, SHARED } from './memory.ts';
 import type { AuditEntry, Changes, ScopedStore, Stored } from './store.ts';
 import { invalid } from './validation.ts';
 
@@ -149,8 +149,7 @@ export function instantOf(actor: Actor, recordedAt: number | undefined, rows: re
       { path: 'recordedAt', message: 'is before the memory concerned was recorded: give a later instant' },
     ]);
   }
-  const recorded = rows.flatMap((row) => [row.closedAt, row.confirmedAt, row.deniedAt, row.reopenedAt]);
-  return Math.max(actor.clock(), created, ...recorded.filter((at) => at !== null));
+  return Math.max(actor.clock(), ...rows.map(lastRecorded));
 }
 
 /** The audit entry of one row's change by this verb. */
@@ -199,4 +198,19 @@ export async function change(
 export async function vectorOf(actor: Actor, row: Pick<MemoryRow, 'title' | 'content'>): Promise<Float32Array | null> {
   if (actor.embedder === null) return null;
   return (await actor.embedder.embedPassages([passageOf(row)]))[0] ?? null;
+}
+
+/** Which superseded ids had been linked by an instant: a link counts from the closing of what it replaced. */
+export async function linkedBy(
+  actor: Actor,
+  rows: readonly MemoryRow[],
+  knownAt: number,
+  loaded: readonly MemoryRow[] = [],
+): Promise<(id: string) => boolean> {
+  const own = [...loaded, ...rows].filter((row) => row.scope === actor.store.scope);
+  const closings = new Map(own.map((row) => [row.id, row.closedAt]));
+  const named = [...new Set(rows.flatMap((row) => row.supersedes))].filter((id) => !closings.has(id));
+  const found = named.length === 0 ? [] : await actor.store.get(named);
+  for (const { row } of found) closings.set(row.id, row.closedAt);
+  return (id) => (closings.get(id) ?? 0) <= knownAt;
 }

@@ -427,6 +427,118 @@ describe('export and import', () => {
   });
 });
 
+describe('what a hostile caller found', () => {
+  it('three repeats at once are one memory', async () => {
+    const { ann: user } = ann();
+    const answers = await Promise.all([1, 2, 3].map(() => user.remember({ content: 'I like tea' })));
+    expect(answers.filter(({ stored }) => stored)).toHaveLength(1);
+    expect((await user.list({ status: 'all' })).memories).toHaveLength(1);
+  });
+
+  it('erasing leaves no link behind, however many rows name the erased one', async () => {
+    const { ann: user } = ann();
+    await user.remember({ id: 'a', content: 'Said once' });
+    await user.remember({ id: 'd1', content: 'Never said', denies: ['a'] });
+    await user.remember({ id: 'd2', content: 'Not said either', denies: ['a'] });
+    await user.confirm('a');
+    for (let i = 0; i < 105; i++) await user.remember({ id: `c${i}`, content: `Concluded ${i}`, derivedFrom: ['a'] });
+    await user.erase('a', { force: true });
+    expect(await user.exportNdjson()).not.toContain('"a"');
+    expect(
+      await temporaryService()
+        .for('bob')
+        .importNdjson(await user.exportNdjson()),
+    ).toMatchObject({ imported: 107 });
+  });
+
+  it('an import with counts, links or instants that cannot be is refused whole, by line', async () => {
+    const { ann: user } = ann();
+    await user.remember({ id: 'a', content: 'Tea' });
+    const line = (await user.exportNdjson()).trim();
+    const variants = {
+      feedbackSum: { feedbackCount: 1, feedbackSum: -100 },
+      changes: { changes: 9007199254740991 },
+      confirmedAt: { confirmedAt: '9999-01-01T00:00:00.000Z' },
+      id: { derivedFrom: ['b'] },
+      circle: {
+        supersededBy: 'c',
+        supersedes: ['c'],
+        closedAt: '2026-03-01T09:00:00Z',
+        validTo: '2026-03-01T09:00:00Z',
+      },
+      mutual: { supersedes: ['a'] },
+    };
+    for (const [name, fields] of Object.entries(variants)) {
+      const bad = { ...JSON.parse(line), id: 'b', ...fields };
+      const error = await failure(user.importNdjson(JSON.stringify(bad)));
+      expect(error.code, name).toBe('INVALID_INPUT');
+      expect(error.issues?.[0]?.path, name).toBe('line 1');
+    }
+    expect((await user.list({ status: 'all' })).memories).toHaveLength(1);
+  });
+
+  it('an import closes what the file knows to be closed', async () => {
+    const { ann: user, at } = ann();
+    await user.remember({ id: 'a', content: 'Tea' });
+    const copy = temporaryService('2026-03-05T00:00:00Z').for('ann');
+    await copy.importNdjson(await user.exportNdjson());
+    at('2026-03-02T00:00:00Z');
+    await user.remember({ id: 'b', content: 'Coffee', supersedes: ['a'] });
+    expect(await copy.importNdjson(await user.exportNdjson())).toMatchObject({ imported: 2, unchanged: 0 });
+    expect(ids(await copy.list())).toEqual(['b']);
+    expect(await copy.importNdjson(await user.exportNdjson())).toMatchObject({ imported: 0, unchanged: 2 });
+  });
+
+  it('what was reopened past its planned end can be exported and imported', async () => {
+    const { ann: user, at } = ann();
+    await user.remember({ id: 'p', content: 'Plan', validTo: '2026-03-02T00:00:00Z' });
+    at('2026-03-05T00:00:00Z');
+    await user.remember({ id: 'q', content: 'Other plan', supersedes: ['p'] });
+    await user.reopen('p', {});
+    const copy = temporaryService('2026-03-06T00:00:00Z').for('ann');
+    expect(await copy.importNdjson(await user.exportNdjson())).toMatchObject({ imported: 3 });
+  });
+
+  it('a link shows from its linking on, in recall and in lists', async () => {
+    const { ann: user, at } = ann();
+    for (const id of ['a', 'b', 'n']) await user.remember({ id, content: `A note on ${id}` });
+    at('2026-03-02T00:00:00Z');
+    await user.supersede('n', { targets: ['a'] });
+    at('2026-03-03T00:00:00Z');
+    await user.supersede('n', { targets: ['b'] });
+    at('2026-03-04T00:00:00Z');
+    const knownAt = '2026-03-02T12:00:00Z';
+    const shown = (memories: Memory[]) => memories.find(({ id }) => id === 'n')?.supersedes;
+    const { hits } = await user.recall({ query: 'note', knownAt, includeHistory: true });
+    expect(shown(hits.map(({ memory }) => memory))).toEqual(['a']);
+    expect(shown((await user.list({ status: 'all', knownAt })).memories)).toEqual(['a']);
+    expect((await user.get('n')).supersedes).toEqual(['a', 'b']);
+  });
+
+  it('a long chain at one instant is shown in order', async () => {
+    const { ann: user } = ann();
+    const at = '2026-03-01T00:00:00Z';
+    const lines = Array.from({ length: 3000 }, (_, i) => ({
+      id: `m${i}`,
+      kind: 'episodic',
+      topic: 'general',
+      content: `Value ${i}`,
+      createdAt: at,
+      validFrom: at,
+      ...(i > 0 ? { supersedes: [`m${i - 1}`] } : {}),
+      ...(i < 2999 ? { supersededBy: `m${i + 1}`, closedAt: at, validTo: at } : {}),
+    }));
+    await user.importNdjson(lines.map((line) => JSON.stringify(line)).join('\n'));
+    expect(ids(await user.history('m1500')).slice(0, 3)).toEqual(['m0', 'm1', 'm2']);
+  });
+
+  it('a wrong type is called wrong, and a missing field missing', async () => {
+    const { ann: user } = ann();
+    expect((await failure(user.remember({ content: 5 }))).message).toContain('content must be a string');
+    expect((await failure(user.remember({}))).message).toContain('content is missing');
+  });
+});
+
 describe('review', () => {
   it('lists what is unconfirmed beyond twice its window, and keeping it confirms it', async () => {
     const { ann: user, at } = ann();

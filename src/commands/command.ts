@@ -75,7 +75,7 @@ export const listOption = ({ options }: Context, name: string): string[] | undef
 /** A number as the schemas expect it; text that is no number is passed on for them to refuse by name. */
 export const numberOption = (context: Context, name: string): number | string | undefined => {
   const value = textOption(context, name);
-  return value === undefined || value.trim() === '' || Number.isNaN(Number(value)) ? value : Number(value);
+  return value !== undefined && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value;
 };
 
 /** The fields that were given, so that defaults stay with the schemas. */

@@ -22,6 +22,7 @@ export const seedCommand: Command = {
       json: { ...written, store: service.store.name },
       text: () =>
         `Stored ${written.stored} memories in the ${service.store.name} store; ${written.unchanged} were there already.\n` +
+        (written.erased.length > 0 ? `Erased here before, and left so: ${written.erased.join(', ')}.\n` : '') +
         'Try: npm run recall -- "How much walking should I plan for each day?"',
     };
   },

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { bulletsOf } from '../bullets.ts';
 import { SupersededError } from '../errors.ts';
-import { bulletsOf, type Imported } from '../transfer.ts';
+import type { Imported } from '../transfer.ts';
 import type { Command } from './command.ts';
 
 export const exportCommand: Command = {
@@ -45,9 +46,13 @@ export const importCommand: Command = {
 
 function read(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
   } catch (cause) {
-    throw new SupersededError('INVALID_INPUT', `The file ${file} cannot be read.`, { cause, hint: 'Check the path.' });
+    const why = cause instanceof TypeError ? 'is not UTF-8' : 'cannot be read';
+    throw new SupersededError('INVALID_INPUT', `The file ${file} ${why}.`, {
+      cause,
+      hint: 'Check the path and the file.',
+    });
   }
 }
 

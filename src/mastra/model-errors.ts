@@ -20,11 +20,11 @@ export function modelRefused({ model }: ModelSettings, { status }: Pick<Response
   const said = saidIn(body);
   const error = (code: ErrorCode, message: string, hint: string) => new SupersededError(code, message, { hint });
   if (status === 401 || status === 403) {
-    return error(MODEL_FAILED, `OpenRouter refused the key${said}.`, 'Check OPENROUTER_API_KEY.');
+    return error('CONFIGURATION', `OpenRouter refused the key${said}.`, 'Check OPENROUTER_API_KEY.');
   }
   if (status === 402) {
     return error(
-      MODEL_FAILED,
+      'CONFIGURATION',
       `OpenRouter asks for payment${said}.`,
       'Add credits, or set OPENROUTER_MODEL to a free one.',
     );
@@ -37,7 +37,7 @@ export function modelRefused({ model }: ModelSettings, { status }: Pick<Response
     );
   }
   if (status === 404)
-    return error(MODEL_FAILED, `OpenRouter knows no model ${model}${said}.`, 'Check OPENROUTER_MODEL.');
+    return error('CONFIGURATION', `OpenRouter knows no model ${model}${said}.`, 'Check OPENROUTER_MODEL.');
   if (status === 429) {
     return error(
       'RATE_LIMITED',

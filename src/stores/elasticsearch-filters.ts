@@ -22,8 +22,8 @@ const ended = ({ asOf, knownAt }: Clocks): Query =>
 const memoriesOf = (scope: Scope): Query[] => [{ term: { scope } }, exists('created_at')];
 
 export function filterQuery(scope: Scope, filter: Filter): Query {
-  const { textKey, derivedFrom, kind, topic, tag, status = 'all', clocks } = filter;
-  const terms = { text_key: textKey, derived_from: derivedFrom, kind, topic, 'tags.exact': tag };
+  const { textKey, derivedFrom, denies, kind, topic, tag, status = 'all', clocks } = filter;
+  const terms = { text_key: textKey, derived_from: derivedFrom, denies, kind, topic, 'tags.exact': tag };
   const conditions = memoriesOf(scope);
   for (const [field, value] of Object.entries(terms)) {
     if (value !== undefined) conditions.push({ term: { [field]: value } });

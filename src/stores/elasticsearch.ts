@@ -65,7 +65,7 @@ export function createElasticsearchStore(options: ElasticsearchOptions): Elastic
       nearest: (query) => nearestRows(backend, scope, inferenceId, query),
       commit: async (changes) => {
         checkRows(changes, await vectors(), scope);
-        await commit(backend, changes, () => scope);
+        await commit(backend, withGuards(changes), () => scope);
       },
     }),
     load: async (changes) => {
@@ -124,6 +124,12 @@ function reading(backend: Backend, scope: Scope): Pick<ScopedStore, 'scope' | 'g
 /** Texts that are no ids name no memory. */
 const documentsOf = (scope: Scope, ids: readonly string[]): string[] =>
   ids.filter(isId).map((id) => documentIdOf({ scope, id }));
+
+/** A row that must stay as it was read is written back as it is, on condition of its version. */
+const withGuards = ({ guard = [], update = [], ...changes }: Changes): Changes => ({
+  ...changes,
+  update: [...update, ...guard],
+});
 
 /** Refuses what a driver must never write: another's rows, a row twice, and what would make wrong cosines. */
 function checkRows({ insert = [], update = [], erase = [] }: Changes, dimensions: number | null, scope?: Scope): void {

@@ -4,21 +4,22 @@ import { SupersededError } from '../errors.ts';
 import { type MemoryRow, type Scope, SHARED } from '../memory.ts';
 import type { AuditEntry, Changes } from '../store.ts';
 import type { Statement } from './embedded-database.ts';
+import { DENIES } from './embedded-lookups.ts';
 import { AUDIT_COLUMNS, auditValues, insertRows, insertValues, UPDATE_ROW, updateValues } from './embedded-rows.ts';
 
 /** Changes to statements of one transaction: guards first, then rows with their postings, vectors and statistics. */
 
 export function commitStatements(scope: Scope, changes: Changes, dimensions: number): Statement[] {
-  const { insert = [], update = [], erase = [], audit = [] } = changes;
+  const { insert = [], update = [], guard = [], erase = [], audit = [] } = changes;
   checkRows(
     scope,
-    [...insert, ...update, ...erase].map(({ row }) => row),
+    [...insert, ...update, ...guard, ...erase].map(({ row }) => row),
   );
   const statements: Statement[] = [{ sql: 'PRAGMA secure_delete = ON', args: [] }];
   const add = (sql: string, values: Record<string, InValue> = {}) =>
     statements.push({ sql, args: { scope, ...values } });
 
-  const read = [...update, ...erase].map(({ row, version }) => [row.id, version]);
+  const read = [...update, ...guard, ...erase].map(({ row, version }) => [row.id, version]);
   if (read.length > 0) add(GUARD_READ, { read: JSON.stringify(read) });
   if (update.length > 0) add(UNLINK, { ids: JSON.stringify(update.map(({ row }) => row.id)) });
   let revision = 0;
@@ -84,16 +85,19 @@ export function loadStatements({ insert = [], audit = [] }: Changes, dimensions:
 const GUARD_NEW = `INSERT INTO guard SELECT 0 FROM json_each(:ids) AS wanted
   WHERE EXISTS (SELECT 1 FROM memories WHERE scope = :scope AND id = wanted.value)
      OR EXISTS (SELECT 1 FROM tombstones WHERE scope = :scope AND id = wanted.value)`;
+/** What a row names, and must be found by: ids it was derived from, and ids it denies behind a word of their own. */
+const NAMED = `(SELECT json_group_array(value) FROM (SELECT value FROM json_each(memories.derived_from)
+  UNION ALL SELECT '${DENIES}' || value FROM json_each(memories.denies)))`;
 const GUARD_READ = `INSERT INTO guard SELECT 0 FROM json_each(:read) AS read
   LEFT JOIN memories ON memories.scope = :scope AND memories.id = read.value ->> 0
   WHERE memories.revision IS NOT CAST(read.value ->> 1 AS INTEGER)`;
 const UNLINK = `DELETE FROM derivations WHERE (scope, source, seq) IN (
-  SELECT memories.scope, source.value, memories.seq FROM memories, json_each(memories.derived_from) AS source
+  SELECT memories.scope, source.value, memories.seq FROM memories, json_each(${NAMED}) AS source
   WHERE memories.scope = :scope AND memories.id IN (SELECT value FROM json_each(:ids)))`;
 /** Rows of this commit lie above the counter until its end. */
 const OF_THIS_COMMIT = 'memories.scope = :scope AND memories.revision > (SELECT revision FROM counter)';
 const LINK = `INSERT OR IGNORE INTO derivations SELECT memories.scope, source.value, memories.seq
-  FROM memories, json_each(memories.derived_from) AS source WHERE ${OF_THIS_COMMIT}`;
+  FROM memories, json_each(${NAMED}) AS source WHERE ${OF_THIS_COMMIT}`;
 const ADD_TERMS = `INSERT INTO term_lists SELECT memories.seq, given.value ->> 1
   FROM json_each(:terms) AS given CROSS JOIN memories ON memories.scope = :scope AND memories.id = given.value ->> 0`;
 /** In order of the terms, as the table is: many times faster for many rows. */
@@ -125,7 +129,7 @@ const ERASE = [
   `DELETE FROM term_lists WHERE seq IN (${ERASED})`,
   `DELETE FROM vectors WHERE seq IN (${ERASED})`,
   `DELETE FROM derivations WHERE (scope, source, seq) IN (
-    SELECT memories.scope, source.value, memories.seq FROM memories, json_each(memories.derived_from) AS source
+    SELECT memories.scope, source.value, memories.seq FROM memories, json_each(${NAMED}) AS source
     WHERE memories.seq IN (${ERASED}))`,
   `UPDATE audit SET before = NULL, after = NULL, detail = NULL
     WHERE scope = :scope AND memory IN (SELECT value FROM json_each(:ids))`,

@@ -34,8 +34,11 @@ export const linkedStatement = (seqs: readonly number[]): Statement => ({
 const CLOSED = `(planned_to IS NOT NULL AND planned_to <= :as_of
   OR closed_as IS NOT NULL AND closed_at <= :known_at AND (valid_to <= :as_of OR valid_to <= valid_from))`;
 
+/** Before an id that a row denies, in the table of links. */
+export const DENIES = 'denies ';
+
 export function findStatement(scope: Scope, filter: Filter): Statement {
-  const { textKey, derivedFrom, kind, topic, tag, status = 'all', clocks, limit, after } = filter;
+  const { textKey, derivedFrom, denies, kind, topic, tag, status = 'all', clocks, limit, after } = filter;
   const conditions = ['scope = :scope'];
   const args: Record<string, InValue> = { scope, limit };
   const where = (condition: string, values: Record<string, InValue> = {}) => {
@@ -43,9 +46,10 @@ export function findStatement(scope: Scope, filter: Filter): Statement {
     Object.assign(args, values);
   };
   if (textKey !== undefined) where('text_key = :text_key', { text_key: textKey });
-  if (derivedFrom !== undefined) {
-    where('seq IN (SELECT seq FROM derivations WHERE scope = :scope AND source = :source)', { source: derivedFrom });
-  }
+  const linked = (name: string, source: string) =>
+    where(`seq IN (SELECT seq FROM derivations WHERE scope = :scope AND source = :${name})`, { [name]: source });
+  if (derivedFrom !== undefined) linked('source', derivedFrom);
+  if (denies !== undefined) linked('denied', `${DENIES}${denies}`);
   if (kind !== undefined) where('kind = :kind', { kind });
   if (topic !== undefined) where('topic = :topic', { topic });
   if (tag !== undefined) where('EXISTS (SELECT 1 FROM json_each(tags) WHERE value = :tag)', { tag });
