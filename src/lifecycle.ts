@@ -161,6 +161,7 @@ export async function reopen(actor: Actor, memory: string, input: unknown) {
       reopenedBy: null,
       reopenedAt: null,
       changedMind: false,
+      changedAt: at,
       changes: 0,
     };
     const old = { ...row, reopenedBy: copy.id, reopenedAt: at };

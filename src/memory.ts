@@ -65,6 +65,8 @@ export interface MemoryRow {
   similarTo: string[];
   /** When a person last looked at it and let it stand. */
   reviewedAt: number | null;
+  /** When it was last changed, by the service's instants: no later change is dated before it. */
+  changedAt: number;
   /** How often it was changed: the order of its audit entries at one instant. */
   changes: number;
 }
@@ -100,6 +102,7 @@ export const newRow = (said: Said, createdAt: number, validFrom = createdAt): Me
   textKey: textKeyOf(said),
   similarTo: [],
   reviewedAt: null,
+  changedAt: createdAt,
   changes: 0,
 });
 
@@ -161,10 +164,6 @@ export function statusOf(row: MemoryRow, { asOf, knownAt }: Clocks): Status {
   if (row.plannedTo !== null && row.plannedTo <= asOf) return 'expired';
   return row.validFrom > asOf ? 'upcoming' : 'open';
 }
-
-/** The last instant at which something was recorded about the row. */
-export const lastRecorded = (row: MemoryRow): number =>
-  Math.max(row.createdAt, row.closedAt ?? 0, row.deniedAt ?? 0, row.reopenedAt ?? 0, row.confirmedAt ?? 0);
 
 export const iso = (instant: number): string => new Date(instant).toISOString();
 const isoOrNull = (instant: number | null): string | null => (instant === null ? null : iso(instant));

@@ -7,7 +7,7 @@ import { id as idField, user as userId } from './fields.ts';
 import { history } from './history.ts';
 import * as lifecycle from './lifecycle.ts';
 import { list, type Page } from './list.ts';
-import { lastRecorded, type Memory, type MemoryRow, type Scope, toMemory, userScope } from './memory.ts';
+import { type Memory, type MemoryRow, type Scope, toMemory, userScope } from './memory.ts';
 import { type Recalled, recall } from './recall.ts';
 import { type Remembered, remember } from './remember.ts';
 import { type ReviewItem, resolveReview, review } from './review.ts';
@@ -201,6 +201,6 @@ function userMemories(user: string, open: () => Promise<Actor>): UserMemories {
 
 /** The row as of now, or of the last thing recorded about it where that is later. */
 function shown(actor: Actor, row: MemoryRow): Memory {
-  const now = Math.max(actor.clock(), lastRecorded(row));
+  const now = Math.max(actor.clock(), row.changedAt);
   return toMemory(row, { asOf: now, knownAt: now });
 }

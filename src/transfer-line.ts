@@ -44,6 +44,7 @@ export const importedLine = z
     closedAs: z.enum(CLOSINGS).nullish(),
     feedbackSum: z.number().optional(),
     changedMind: z.boolean().default(false),
+    changedAt: instantOrNull,
     changes: count,
     similarTo: ids,
     reviewedAt: instantOrNull,
@@ -89,6 +90,7 @@ export const recordedInstants = (row: MemoryRow): [string, number | null][] => [
   ['deniedAt', row.deniedAt],
   ['reopenedAt', row.reopenedAt],
   ['reviewedAt', row.reviewedAt],
+  ['changedAt', row.changedAt],
 ];
 
 /** What is wrong between a row and the one it names, as sentences; both sides of a link must say the same. */
@@ -140,9 +142,13 @@ export function rowOf(scope: Scope, line: ImportedLine): MemoryRow {
     reopenedAt: line.reopenedAt ?? (line.reopenedBy === null ? null : line.closedAt),
     feedbackSum: line.feedbackCount === 0 ? 0 : sum,
     freshAt: freshAt ?? line.validFrom,
+    changedAt: line.changedAt ?? lastKnown(line),
     textKey: textKeyOf(line),
   };
 }
+
+const lastKnown = ({ createdAt, closedAt, confirmedAt, deniedAt, reopenedAt }: ImportedLine): number =>
+  Math.max(...[createdAt, closedAt, confirmedAt, deniedAt, reopenedAt].filter((at) => at !== null));
 
 const closingOf = ({ status, supersededBy }: ImportedLine): MemoryRow['closedAs'] =>
   supersededBy !== null || status === 'superseded' ? 'superseded' : status === 'denied' ? 'denied' : 'retired';

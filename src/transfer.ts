@@ -1,6 +1,6 @@
 import { type Issue, SupersededError } from './errors.ts';
 import { everything } from './list.ts';
-import { iso, lastRecorded, type Memory, type MemoryRow, passageOf, toMemory } from './memory.ts';
+import { iso, type Memory, type MemoryRow, passageOf, toMemory } from './memory.ts';
 import { saysTheSame } from './remember.ts';
 import type { Stored } from './store.ts';
 import { disagreements, importedLine, namesOf, recordedInstants, rowOf, withoutLinksTo } from './transfer-line.ts';
@@ -12,6 +12,7 @@ import { type Actor, entryOf, transact } from './verb.ts';
 /** A line of an export: the memory, and what the shown form leaves open. */
 export type Line = Memory &
   Pick<MemoryRow, 'closedAs' | 'feedbackSum' | 'changedMind' | 'changes' | 'similarTo'> & {
+    changedAt: string;
     deniedAt: string | null;
     reopenedAt: string | null;
   };
@@ -27,6 +28,7 @@ export async function exportLines(actor: Actor): Promise<Line[]> {
     closedAs: row.closedAs,
     feedbackSum: row.feedbackSum,
     changedMind: row.changedMind,
+    changedAt: iso(row.changedAt),
     changes: row.changes,
     similarTo: row.similarTo,
     reviewedAt: row.reviewedAt === null ? null : iso(row.reviewedAt),
@@ -75,7 +77,7 @@ export async function importLines(
       update: advanced.map(({ here, row }) => ({ row, version: here.version })),
       audit: [
         ...fresh.map((row) => entryOf(actor, 'import', Math.max(at, row.createdAt), null, row)),
-        ...advanced.map(({ here, row }) => entryOf(actor, 'import', Math.max(at, lastRecorded(row)), here.row, row)),
+        ...advanced.map(({ here, row }) => entryOf(actor, 'import', Math.max(at, row.changedAt), here.row, row)),
       ],
     };
     const imported = fresh.length + advanced.length;

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Embedder, EmbeddingModel } from './embedder.ts';
 import { SupersededError, VersionConflict } from './errors.ts';
-import { iso, lastRecorded, type MemoryRow, passageOf, SHARED } from './memory.ts';
+import { iso, type MemoryRow, passageOf, SHARED } from './memory.ts';
 import type { AuditEntry, Changes, ScopedStore, Stored } from './store.ts';
 import { invalid } from './validation.ts';
 
@@ -64,7 +64,10 @@ export async function transact<T>(actor: Actor, plan: () => Promise<Plan<T>>): P
  */
 function counted(changes: Changes): Changes {
   const { update = [], audit = [] } = changes;
-  const next = (row: MemoryRow): MemoryRow => ({ ...row, changes: row.changes + 1 });
+  const next = (row: MemoryRow): MemoryRow => {
+    const at = audit.find(({ memory, before }) => memory === row.id && before !== null)?.at ?? row.changedAt;
+    return { ...row, changes: row.changes + 1, changedAt: Math.max(row.changedAt, at) };
+  };
   return {
     ...changes,
     update: update.map(({ row, version }) => ({ row: next(row), version })),
@@ -149,7 +152,7 @@ export function instantOf(actor: Actor, recordedAt: number | undefined, rows: re
       { path: 'recordedAt', message: 'is before the memory concerned was recorded: give a later instant' },
     ]);
   }
-  return Math.max(actor.clock(), ...rows.map(lastRecorded));
+  return Math.max(actor.clock(), ...rows.map(({ changedAt }) => changedAt));
 }
 
 /** The audit entry of one row's change by this verb. */

@@ -40,6 +40,7 @@ export function lookupContract(specify: Specify): void {
       similarTo: ['u', 'v'],
       changedMind: true,
       reviewedAt: T0 + 10,
+      changedAt: T0,
       changes: 3,
     };
     const bare = rowOf({ id: 'bare' });

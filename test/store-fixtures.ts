@@ -66,6 +66,7 @@ export function rowOf(overrides: Partial<MemoryRow> & { id: string }): MemoryRow
     changedMind: false,
     similarTo: [],
     reviewedAt: null,
+    changedAt: overrides.createdAt ?? T0,
     changes: 0,
     ...overrides,
   };

@@ -57,6 +57,7 @@ export const changingFields = (row: MemoryRow) => ({
   changed_mind: row.changedMind,
   similar_to: row.similarTo,
   reviewed_at: isoOrNull(row.reviewedAt),
+  changed_at: iso(row.changedAt),
   changes: row.changes,
 });
 
@@ -138,6 +139,7 @@ const source = z.object({
   changed_mind: z.boolean(),
   similar_to: strings,
   reviewed_at: orNull(instant),
+  changed_at: instant,
   changes: z.number(),
 });
 
@@ -197,6 +199,7 @@ export function rowOf(document: unknown): MemoryRow {
     changedMind: fields.changed_mind,
     similarTo: fields.similar_to,
     reviewedAt: fields.reviewed_at,
+    changedAt: fields.changed_at,
     changes: fields.changes,
   };
 }

@@ -51,6 +51,7 @@ const MEMORY_FIELDS = {
   changed_mind: { type: 'boolean' },
   similar_to: keyword,
   reviewed_at: date,
+  changed_at: date,
   changes: { type: 'integer' },
   /** On what is left of an erased memory, which has none of the fields above but id and scope. */
   erased_at: date,

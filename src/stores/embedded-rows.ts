@@ -43,6 +43,7 @@ const CHANGING = {
   confirmedAt: 'confirmed_at',
   changedMind: 'changed_mind',
   reviewedAt: 'reviewed_at',
+  changedAt: 'changed_at',
   changes: 'changes',
 } as const satisfies Record<Exclude<keyof MemoryRow, keyof typeof FIXED>, string>;
 
@@ -107,6 +108,7 @@ export function readRow(row: Row): MemoryRow {
     similarTo: listOf(row, 'similar_to'),
     changedMind: numberOf(row, 'changed_mind') === 1,
     reviewedAt: numberOrNull(row, 'reviewed_at'),
+    changedAt: numberOf(row, 'changed_at'),
     changes: numberOf(row, 'changes'),
   };
 }

@@ -21,7 +21,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
       denies TEXT NOT NULL, denied_by TEXT, denied_at INTEGER, reopens TEXT, reopened_by TEXT, reopened_at INTEGER,
       derived_from TEXT NOT NULL, confidence REAL NOT NULL, feedback_sum REAL NOT NULL, feedback_count INTEGER NOT NULL,
       fresh_at INTEGER NOT NULL, confirmed_at INTEGER, text_key TEXT NOT NULL, similar_to TEXT NOT NULL,
-      changed_mind INTEGER NOT NULL, reviewed_at INTEGER, changes INTEGER NOT NULL, UNIQUE (scope, id))`,
+      changed_mind INTEGER NOT NULL, reviewed_at INTEGER, changed_at INTEGER NOT NULL, changes INTEGER NOT NULL, UNIQUE (scope, id))`,
     'CREATE INDEX memories_by_seq ON memories (scope)',
     'CREATE INDEX memories_by_revision ON memories (scope, revision)',
     'CREATE INDEX memories_by_age ON memories (scope, created_at, id)',

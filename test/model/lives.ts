@@ -93,6 +93,7 @@ export async function live(
       row.outcomes.length === 0 ? 0 : row.outcomes.reduce((a, b) => a + b, 0) / (row.outcomes.length + 1),
     );
     expect([memory.reopens, memory.reopenedBy]).toEqual([row.copyOf, row.copiedAs]);
+    expect([memory.denies, memory.deniedBy]).toEqual([row.denies, row.deniedBy]);
   }
   await replay(memories, model);
 }
@@ -160,7 +161,7 @@ async function perform(memories: UserMemories, model: PlainModel, ids: string[],
         act,
       );
     case 'erase':
-      return same(model.erase(idOf(act.on)), memories.erase(idOf(act.on), {}), act);
+      return same(model.erase(clock, idOf(act.on)), memories.erase(idOf(act.on), {}), act);
   }
 }
 

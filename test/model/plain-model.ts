@@ -13,6 +13,7 @@ export interface PlainMemory {
   copyOf: string | null;
   copiedAs: string | null;
   denies: string[];
+  deniedBy: string | null;
   confidence: number;
   outcomes: number[];
   fresh: number;
@@ -65,6 +66,7 @@ export class PlainModel {
       old.ended = { known: recorded, to: Math.min(old.planned, from), as: 'superseded', by: id };
     for (const old of olds.slice(supersedes.length)) {
       old.confidence = Math.min(old.confidence, 0.3);
+      old.deniedBy = id;
       old.touched.push(recorded);
     }
     const confidence = denies.length > 0 ? 0.5 : 1;
@@ -78,6 +80,7 @@ export class PlainModel {
       copyOf: null,
       copiedAs: null,
       denies,
+      deniedBy: null,
       confidence,
       outcomes: [],
       fresh: from,
@@ -101,6 +104,7 @@ export class PlainModel {
     const known = this.at(clock, [successor, ...olds]);
     for (const old of olds) old.ended = { known, to: Math.min(old.planned, successor.from), as: 'superseded', by: id };
     successor.replaces = [...new Set([...successor.replaces, ...targets])].sort();
+    successor.touched.push(known);
     return ok;
   }
 
@@ -132,6 +136,7 @@ export class PlainModel {
       copyOf: id,
       copiedAs: null,
       denies: [],
+      deniedBy: null,
       outcomes: [...row.outcomes],
       touched: [...row.touched.filter((at) => at !== recorded)],
     });
@@ -145,6 +150,7 @@ export class PlainModel {
     const denied = row.denies.flatMap((target) => this.memories.get(target) ?? []).filter((old) => !old.ended);
     const at = this.at(clock, [row, ...denied]);
     row.confidence = 1;
+    row.deniedBy = null;
     row.fresh = Math.max(row.fresh, at);
     row.touched.push(at);
     for (const old of denied) old.ended = { known: at, to: old.from, as: 'denied', by: null };
@@ -169,13 +175,17 @@ export class PlainModel {
     if ('ok' in row) return row;
     if (row.ended) return fail('CONFLICT');
     row.outcomes.push(outcome);
-    if (outcome > 0) row.fresh = Math.max(row.fresh, this.at(clock, [row]));
+    const at = this.at(clock, [row]);
+    if (outcome > 0) row.fresh = Math.max(row.fresh, at);
+    row.touched.push(at);
     return ok;
   }
 
-  erase(id: string): Outcome {
+  erase(clock: number, id: string): Outcome {
     if (this.erased.has(id)) return ok;
-    if (!this.memories.has(id)) return fail('NOT_FOUND');
+    const row = this.memories.get(id);
+    if (!row) return fail('NOT_FOUND');
+    const at = this.at(clock, [row]);
     const gone = new Set([id]);
     for (let grown = true; grown; ) {
       const before = gone.size;
@@ -189,8 +199,11 @@ export class PlainModel {
       this.erased.add(other);
     }
     for (const row of this.memories.values()) {
+      const names = [...row.replaces, ...row.denies, row.ended?.by ?? '', row.deniedBy ?? ''];
+      if (names.some((name) => gone.has(name))) row.touched.push(at);
       row.replaces = row.replaces.filter((target) => !gone.has(target));
       row.denies = row.denies.filter((target) => !gone.has(target));
+      if (row.deniedBy && gone.has(row.deniedBy)) row.deniedBy = null;
       if (row.ended?.by && gone.has(row.ended.by)) row.ended.by = null;
     }
     return ok;
