@@ -114,7 +114,7 @@ async function withSuccessors(
   return result;
 }
 
-/** Successors true by then, nearest first; none while the row still holds or was not superseded. */
+/** Successors that are not still to come, nearest first; none while the row still holds or was not superseded. */
 async function successorsOf(
   actor: Actor,
   row: MemoryRow,
@@ -131,7 +131,7 @@ async function successorsOf(
     const found = rows.get(key) ?? (await actor.store.get([next])).find((s) => s.row.scope === current.scope)?.row;
     if (!found) break;
     rows.set(key, found);
-    if (found.validFrom <= clocks.asOf) line.push(found);
+    if (statusOf(found, clocks) !== 'upcoming') line.push(found);
     current = found;
   }
   return line;

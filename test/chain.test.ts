@@ -63,6 +63,17 @@ it('a closed memory never precedes its successor, and is absent unless history i
   );
 }, 120_000);
 
+it('a successor that was retired before its time still comes before what it replaced', async () => {
+  const service = temporaryService('2026-03-01T08:00:00Z');
+  const user = service.for('ann');
+  await user.remember({ id: 'a', content: 'A note on tea', validTo: '2026-03-01T09:00:00Z' });
+  await user.remember({ id: 'b', content: 'A note', supersedes: ['a'], validFrom: '2026-03-01T10:00:00Z' });
+  await user.close('b');
+  service.at('2026-03-01T09:30:00Z');
+  const { hits } = await user.recall({ query: 'tea note', includeHistory: true });
+  expect(hits.map(({ memory }) => memory.id)).toEqual(['b', 'a']);
+});
+
 it('sixteen writers of one head leave one winner and fifteen conflicts that name it, of which nothing is visible', async () => {
   const user = temporaryService().for('ann');
   await user.remember({ id: 'head', content: 'Tea' });
