@@ -67,7 +67,10 @@ const whole = (fallback: number, max: number) =>
     .refine((value) => /^\d+$/.test(value) && Number(value) <= max, `is not a whole number from 0 to ${max}`)
     .transform(Number);
 const cosine = optional
-  .refine((value) => value === null || (Number(value) > -1 && Number(value) <= 1), 'is not a number from -1 to 1')
+  .refine((value) => value === null || (Number(value) >= -1 && Number(value) <= 1), 'is not a number from -1 to 1')
+  .transform((value) => (value === null ? null : Number(value)));
+const share = optional
+  .refine((value) => value === null || (Number(value) >= 0 && Number(value) <= 1), 'is not a number from 0 to 1')
   .transform((value) => (value === null ? null : Number(value)));
 const flag = withDefault('0')
   .refine((value) => ['0', '1', 'true', 'false'].includes(value), 'is neither 0 nor 1')
@@ -98,7 +101,7 @@ const environment = z.object({
   SUPERSEDED_TOKENS: tokens,
   SUPERSEDED_ADMIN_TOKENS: tokens,
   SUPERSEDED_RATE_LIMIT: whole(600, 1_000_000),
-  SUPERSEDED_ADMISSION: cosine,
+  SUPERSEDED_ADMISSION: share,
   SUPERSEDED_REPLAY: flag,
   ELASTICSEARCH_URL: url,
   ELASTICSEARCH_CLOUD_ID: optional,
@@ -142,6 +145,12 @@ function together(env: z.infer<typeof environment>): Issue[] {
   }
   if (env.EMBEDDINGS_LO !== null && env.EMBEDDINGS_HI !== null && env.EMBEDDINGS_LO >= env.EMBEDDINGS_HI) {
     issues.push({ path: 'EMBEDDINGS_LO', message: 'is not below EMBEDDINGS_HI: swap or correct them' });
+  }
+  if (env.ELASTICSEARCH_API_KEY && env.ELASTICSEARCH_USERNAME) {
+    issues.push({ path: 'ELASTICSEARCH_API_KEY', message: 'and ELASTICSEARCH_USERNAME are both set: keep one' });
+  }
+  if (env.ELASTICSEARCH_INFERENCE_ID && env.EMBEDDINGS_URL) {
+    issues.push({ path: 'ELASTICSEARCH_INFERENCE_ID', message: 'and EMBEDDINGS_URL are both set: keep one' });
   }
   const seen = new Set<string>();
   for (const { token } of [...env.SUPERSEDED_TOKENS, ...env.SUPERSEDED_ADMIN_TOKENS]) {

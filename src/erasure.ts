@@ -10,7 +10,7 @@ import { type Actor, entryOf, instantOf, notFound, transact } from './verb.ts';
 
 /**
  * The verbs that remove for good: text, vectors, postings, cached vectors, audit contents, copies made by reopening.
- * What stays is a tombstone (id and instant) and neighbours that stay closed and no longer name the erased one.
+ * What stays is a tombstone (id and instant), and neighbours that stay closed and whose links no longer name the erased.
  */
 
 export const eraseInput = z.strictObject({ force: z.boolean().default(false), recordedAt: field.instant.optional() });
@@ -47,8 +47,11 @@ export async function erase(actor: Actor, memory: string, input: unknown): Promi
       ...copies.map(({ row }) => ({ ...entryOf(actor, 'erase', at, null, null), memory: row.id })),
       ...neighbours.map((old, index) => entryOf(actor, 'unlink', at, old.row, freed[index]?.row ?? null)),
     ];
+    const texts = copies.map(({ row }) => passageOf(row));
+    // Before the commit too: were it to fail only afterwards, a repeat would know no text to purge.
+    await actor.embedder?.forget(texts);
     const changes = { erase: copies.map((copy) => ({ ...copy, at })), update: freed, audit };
-    const result = { receipt: { erased: memory, at: iso(at) }, texts: copies.map(({ row }) => passageOf(row)) };
+    const result = { receipt: { erased: memory, at: iso(at) }, texts };
     return { changes, result };
   });
   await actor.embedder?.forget(texts);
@@ -67,7 +70,9 @@ export async function eraseAll(actor: Actor, input: unknown): Promise<{ erased: 
       all.map(({ row }) => row),
     );
     const audit = all.map(({ row }) => ({ ...entryOf(actor, 'erase', at, null, null), memory: row.id }));
-    const result = { receipt: { erased: all.length, at: iso(at) }, texts: all.map(({ row }) => passageOf(row)) };
+    const texts = all.map(({ row }) => passageOf(row));
+    await actor.embedder?.forget(texts);
+    const result = { receipt: { erased: all.length, at: iso(at) }, texts };
     const changes = all.length === 0 ? null : { erase: all.map((stored) => ({ ...stored, at })), audit };
     return { changes, result };
   });

@@ -31,6 +31,8 @@ export interface ErrorDetails {
   issues?: Issue[];
   /** With CONFLICT on a closed memory: the id of the open head of its chain, or null. */
   head?: string | null;
+  /** Whether message and hint may be told over the network although the fault is the service's; false unless given. */
+  tellCaller?: boolean;
   cause?: unknown;
 }
 
@@ -41,6 +43,7 @@ export class SupersededError extends Error {
   readonly hint: string | undefined;
   readonly issues: Issue[] | undefined;
   readonly head: string | null | undefined;
+  readonly tellCaller: boolean;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -48,6 +51,7 @@ export class SupersededError extends Error {
     this.hint = details.hint;
     this.issues = details.issues;
     this.head = details.head;
+    this.tellCaller = details.tellCaller ?? false;
   }
 }
 

@@ -208,8 +208,12 @@ export function toMemory(row: MemoryRow, clocks: Clocks, known: (id: string) => 
 export const passageOf = (memory: { title?: string | null | undefined; content: string }): string =>
   memory.title ? `${memory.title}\n${memory.content}` : memory.content;
 
-/** Equal for texts that say the same: NFC, lower-cased, white space collapsed; topic and kind count too. */
+/** A text as it counts when it is said again: NFC, lower-cased, white space collapsed. */
+export const normalisedText = (text: string): string =>
+  text.normalize('NFC').toLowerCase().replace(/\s+/gu, ' ').trim();
+
+/** Equal for texts that say the same; topic and kind count too. */
 export function textKeyOf(memory: { content: string; topic: string; kind: Kind }): string {
-  const text = memory.content.normalize('NFC').toLowerCase().replace(/\s+/gu, ' ').trim();
+  const text = normalisedText(memory.content);
   return createHash('sha256').update(`${memory.kind}\n${memory.topic}\n${text}`).digest('hex');
 }

@@ -46,7 +46,8 @@ const CARRIED = esql`id, scope, topic, confidence, feedback, fresh_at, supersede
 /**
  * The request that ranks own and shared memories. `hiddenBatches` names writes that are not done: their rows are left
  * out. All conditions stand before FORK, so that they choose the candidates and not only the hits, and each has a
- * Lucene form, so that KNN takes it as a pre-filter.
+ * Lucene form, so that KNN takes it as a pre-filter. What the request filter alone says (tags, hidden batches) KNN may
+ * learn only once it has its neighbours: there it is asked for as many as Elasticsearch allows, of which LIMIT keeps 80.
  */
 export function recallQuery(
   query: RankQuery,
@@ -56,9 +57,10 @@ export function recallQuery(
 ): RecallRequest {
   const asOf = instant(query.asOf, 'asof');
   const windows = windowsOf(query.aging);
+  const neighbours = query.tags.length + hiddenBatches.length > 0 ? MOST_NEIGHBOURS : BRANCH_SIZE;
   const compiled = esql`FROM ${indexName(target.index)} METADATA _id, _index, _score
 | WHERE ${join(conditions(query, scope, asOf, windows), '\n    AND ')}
-| FORK ${branches(query, target)}
+| FORK ${branches(query, target, neighbours)}
 ${target.dialect === 'fuse' ? fused() : summed()}
 | EVAL age_weight = ${ageWeight(windows, target.dialect === 'fuse' ? decay(asOf) : power(asOf))}
 | EVAL trust = (0.5 + 0.5 * confidence) * (1.0 + 0.8 * LEAST(feedback, 0.0)), score = relevance * age_weight * trust
@@ -116,7 +118,10 @@ function trusted(asOf: number, { named, otherwise }: Windows): Esql[] {
 /** 0001-01-01: older than any memory, and still an instant to ES|QL. */
 const EARLIEST = -62_135_596_800_000;
 
-function branches(query: RankQuery, target: Target): Esql {
+/** The most that KNN takes: the index is flat, so they are exact, and the scope keeps them few. */
+const MOST_NEIGHBOURS = 10_000;
+
+function branches(query: RankQuery, target: Target, neighbours: number): Esql {
   const text = param(query.text, 'q');
   const size = param(BRANCH_SIZE, 'branch');
   const half = double(LEXICAL_K, 'k');
@@ -127,19 +132,19 @@ function branches(query: RankQuery, target: Target): Esql {
          | ${best}
          | EVAL relevance = _score / (_score + ${half}), lexical = relevance
          | KEEP _id, _index, ${CARRIED}, relevance, lexical )
-       ( WHERE ${nearest(query, target, text, size)}
+       ( WHERE ${nearest(query, target, text, param(neighbours, 'near'))}
          | ${best}
          | EVAL relevance = LEAST(1.0, GREATEST(0.0, (2.0 * _score - 1.0 - ${lo}) / (${hi} - ${lo}))), semantic = relevance
          | KEEP _id, _index, ${CARRIED}, relevance, semantic )`;
 }
 
 /** KNN also over `semantic_text`: MATCH gives some ten neighbours a shard there, whatever the LIMIT. */
-function nearest(query: RankQuery, target: Target, text: Param, size: Param): Esql {
+function nearest(query: RankQuery, target: Target, text: Param, near: Param): Esql {
   if (target.inferenceId !== null) {
-    return esql`KNN(passage, TEXT_EMBEDDING(${text}, ${param(target.inferenceId, 'endpoint')}), { "k": ${size} })`;
+    return esql`KNN(passage, TEXT_EMBEDDING(${text}, ${param(target.inferenceId, 'endpoint')}), { "k": ${near} })`;
   }
   if (query.vector === null) throw new TypeError('recallQuery: the question was not embedded');
-  return esql`KNN(vector, ${vector(query.vector, 'v')}, { "k": ${size} })`;
+  return esql`KNN(vector, ${vector(query.vector, 'v')}, { "k": ${near} })`;
 }
 
 const fused = (): Esql =>

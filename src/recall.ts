@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type AgingTable, PRESET_NAMES, PRESETS, type Preset } from './aging.ts';
 import * as field from './fields.ts';
 import { type Clocks, iso, type Memory, type MemoryRow, statusOf, toMemory } from './memory.ts';
-import { MOST_CANDIDATES, type Parts } from './score.ts';
+import { ageWeightOf, MOST_CANDIDATES, type Parts, trustOf } from './score.ts';
 import type { Ranked, Ranking } from './store.ts';
 import { check, invalid } from './validation.ts';
 import { type Actor, linkedBy } from './verb.ts';
@@ -60,10 +60,11 @@ export async function recall(
   const knownAt = request.knownAt ?? now;
   const clocks = { asOf: request.asOf ?? knownAt, knownAt };
   const limit = request.includeHistory ? MOST_CANDIDATES : request.limit;
-  const ranking = await rank(actor, { ...request, ...clocks, limit, aging: await aging(request.preset), signal });
+  const table = await aging(request.preset);
+  const ranking = await rank(actor, { ...request, ...clocks, limit, aging: table, signal });
   const rows = new Map([...ranking.linked, ...ranking.ranked.map(({ row }) => row)].map((row) => [keyOf(row), row]));
   const ordered = request.includeHistory
-    ? await withSuccessors(actor, ranking, rows, clocks, request.limit)
+    ? await withSuccessors(actor, ranking, rows, clocks, { limit: request.limit, aging: table })
     : ranking.ranked.slice(0, request.limit);
   const shown = ordered.map(({ row }) => row);
   const linked = await linkedBy(actor, shown, clocks.knownAt, [...rows.values()]);
@@ -98,7 +99,7 @@ async function withSuccessors(
   ranking: Ranking,
   rows: Map<string, MemoryRow>,
   clocks: Clocks,
-  limit: number,
+  { limit, aging }: { limit: number; aging: AgingTable },
 ): Promise<Ranked[]> {
   const scores = new Map(ranking.ranked.map((ranked) => [keyOf(ranked.row), ranked]));
   const placed = new Set<string>();
@@ -106,7 +107,7 @@ async function withSuccessors(
   for (const ranked of ranking.ranked) {
     if (result.length >= limit) break;
     const line = await successorsOf(actor, ranked.row, rows, clocks);
-    const group = [...line.reverse().map((row) => scores.get(keyOf(row)) ?? unscored(row)), ranked];
+    const group = [...line.reverse().map((row) => scores.get(keyOf(row)) ?? unscored(row, aging, clocks.asOf)), ranked];
     const missing = group.filter(({ row }) => !placed.has(keyOf(row)));
     for (const item of missing) placed.add(keyOf(item.row));
     result.push(...missing.slice(0, limit - result.length));
@@ -137,15 +138,15 @@ async function successorsOf(
   return line;
 }
 
-/** A successor that no branch found: its parts are 0. */
-const unscored = (row: MemoryRow): Ranked => ({
+/** A successor that no branch found: its relevance is 0. */
+const unscored = (row: MemoryRow, aging: AgingTable, asOf: number): Ranked => ({
   row,
   score: 0,
   lexical: 0,
   semantic: 0,
   relevance: 0,
-  ageWeight: 0,
-  trust: 0,
+  ageWeight: ageWeightOf(aging, row.topic, row.freshAt, asOf),
+  trust: trustOf(row),
 });
 
 function toHit(

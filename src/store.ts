@@ -42,7 +42,10 @@ export interface ScopedStore {
   nearest(query: NearestQuery): Promise<{ row: MemoryRow; cosine: number }[]>;
   /** Own and shared memories by id, in no fixed order; own ones win where both have the id. Unknown ids are left out. */
   get(ids: readonly string[]): Promise<Stored[]>;
-  /** Own memories, newest first (createdAt, then id, both descending). */
+  /**
+   * Own memories, newest first (createdAt, then id, both descending). By link or text key it sees whatever `get` sees:
+   * what is written next rests on it.
+   */
   find(filter: Filter): Promise<Stored[]>;
   /** Which of these own ids were erased, and when. */
   tombstones(ids: readonly string[]): Promise<Tombstone[]>;

@@ -56,31 +56,30 @@ export async function importLines(
   onProgress?: (done: number, total: number) => void,
 ): Promise<Imported> {
   const lines = parseLines(actor, ndjson);
+  const vectors = await vectorsOf(actor, lines, onProgress);
   return transact(actor, async () => {
     const known = await knownBeside(actor, lines);
     const taken = [...lines.values()].filter(({ row }) => isTaken(row, known.stored.get(row.id)?.row));
+    const advanced = advancedRows(lines, known.stored);
+    refuseInconsistent(lines, known, advanced);
     const gone = new Set([...known.erased, ...taken.map(({ row }) => row.id)]);
-    refuseInconsistent(lines, known);
     const kept = [...lines.values()].filter(({ row }) => !gone.has(row.id)).map(({ row }) => withoutLinksTo(row, gone));
     const fresh = kept.filter((row) => !known.stored.has(row.id));
-    const advanced = kept.flatMap((row) => {
-      const here = known.stored.get(row.id);
-      return here && here.row.closedAt === null && row.closedAt !== null
-        ? [{ here, row: closedAs(here.row, row) }]
-        : [];
-    });
-    const options = onProgress ? { onProgress } : {};
-    const vectors = await actor.embedder?.embedPassages(fresh.map(passageOf), options);
+    const named = new Set([...fresh, ...advanced.values()].flatMap(namesOf));
     const at = actor.clock();
+    const here = (id: string) => known.stored.get(id);
     const changes = {
-      insert: fresh.map((row, index) => ({ row, vector: vectors?.[index] ?? null })),
-      update: advanced.map(({ here, row }) => ({ row, version: here.version })),
+      insert: fresh.map((row) => ({ row, vector: vectors?.get(row.id) ?? null })),
+      update: [...advanced.values()].map((row) => ({ row, version: here(row.id)?.version ?? '' })),
+      guard: [...named].flatMap((id) => (advanced.has(id) ? [] : (here(id) ?? []))),
       audit: [
         ...fresh.map((row) => entryOf(actor, 'import', Math.max(at, row.createdAt), null, row)),
-        ...advanced.map(({ here, row }) => entryOf(actor, 'import', Math.max(at, row.changedAt), here.row, row)),
+        ...[...advanced.values()].map((row) =>
+          entryOf(actor, 'import', Math.max(at, row.changedAt), here(row.id)?.row ?? null, row),
+        ),
       ],
     };
-    const imported = fresh.length + advanced.length;
+    const imported = fresh.length + advanced.size;
     const erased = [...known.erased].filter((id) => lines.has(id));
     const unchanged = lines.size - imported - taken.length - erased.length;
     const collisions = taken.map(({ row, line }) => ({ id: row.id, line }));
@@ -88,13 +87,33 @@ export async function importLines(
   });
 }
 
+/** Vectors of the lines that are new, made before anything is planned: that takes long, and a plan may be made anew. */
+async function vectorsOf(
+  actor: Actor,
+  lines: Lines,
+  onProgress?: (done: number, total: number) => void,
+): Promise<Map<string, Float32Array> | null> {
+  if (actor.embedder === null) return null;
+  const known = await knownBeside(actor, lines);
+  const fresh = [...lines.values()].filter(({ row }) => !known.stored.has(row.id) && !known.erased.has(row.id));
+  const passages = fresh.map(({ row }) => passageOf(row));
+  const vectors = await actor.embedder.embedPassages(passages, onProgress ? { onProgress } : {});
+  return new Map(fresh.flatMap(({ row }, index) => (vectors[index] ? [[row.id, vectors[index]]] : [])));
+}
+
 const isTaken = (row: MemoryRow, here: MemoryRow | undefined): boolean => here !== undefined && !saysTheSame(here, row);
 
-/** The open row with the closing of the other. */
-const closedAs = (here: MemoryRow, closed: MemoryRow): MemoryRow => {
-  const { validTo, closedAt, closedAs: how, closedReason, supersededBy, changedMind } = closed;
-  return { ...here, validTo, closedAt, closedAs: how, closedReason, supersededBy, changedMind };
-};
+/** Rows that the store holds open and the file holds closed, with the closing of the file. */
+function advancedRows(lines: Lines, stored: Known['stored']): Map<string, MemoryRow> {
+  const advanced = new Map<string, MemoryRow>();
+  for (const { row } of lines.values()) {
+    const here = stored.get(row.id)?.row;
+    if (!here || isTaken(row, here) || here.closedAt !== null || row.closedAt === null) continue;
+    const { validTo, closedAt, closedAs, closedReason, supersededBy, changedMind } = row;
+    advanced.set(row.id, { ...here, validTo, closedAt, closedAs, closedReason, supersededBy, changedMind });
+  }
+  return advanced;
+}
 
 type Numbered = { row: MemoryRow; line: number };
 type Lines = ReadonlyMap<string, Numbered>;
@@ -170,9 +189,13 @@ async function knownBeside(actor: Actor, lines: Lines): Promise<Known> {
 }
 
 /** Every link leads to a line, to an own memory or to one erased here, and both of its sides agree. */
-function refuseInconsistent(lines: Lines, { stored, erased, shared }: Known): void {
+function refuseInconsistent(
+  lines: Lines,
+  { stored, erased, shared }: Known,
+  advanced: ReadonlyMap<string, MemoryRow>,
+): void {
   const issues: Issue[] = [];
-  const rowOf = (id: string) => lines.get(id)?.row ?? stored.get(id)?.row;
+  const rowOf = (id: string) => advanced.get(id) ?? stored.get(id)?.row ?? lines.get(id)?.row;
   const circles = inCircles(lines);
   for (const { row, line } of lines.values()) {
     const wrong = (message: string) => issues.push({ path: `line ${line}`, message });
@@ -180,8 +203,16 @@ function refuseInconsistent(lines: Lines, { stored, erased, shared }: Known): vo
       const readable = row.derivedFrom.includes(id) && shared.has(id);
       if (!rowOf(id) && !erased.has(id) && !readable) wrong(`links to ${id}, which is neither in the file nor yours`);
     }
-    if (stored.has(row.id)) continue;
-    for (const message of disagreements(row, rowOf)) wrong(message);
+    const closing = advanced.get(row.id);
+    if (closing?.validTo != null && closing.validTo < closing.validFrom)
+      wrong('validTo is before the stored validFrom');
+    if (closing?.closedAt != null && closing.closedAt < closing.changedAt)
+      wrong('closedAt is before the stored last change');
+    if (stored.has(row.id) && !closing) continue;
+    // A taken id means another memory here: links to it are dropped, not compared.
+    const other = (id: string) =>
+      isTaken(lines.get(id)?.row ?? row, stored.get(id)?.row) && lines.has(id) ? undefined : rowOf(id);
+    for (const message of disagreements(closing ?? row, other)) wrong(message);
     if (circles.has(row.id)) wrong('is superseded by itself, over other lines');
   }
   if (issues.length > 0) throw invalidFile(issues);

@@ -56,7 +56,7 @@ export async function confirm(actor: Actor, memory: string, input: unknown): Pro
     const open = own.filter((stored) => stored.row.closedAt === null);
     const at = instantOf(actor, request.recordedAt, [row, ...open.map((stored) => stored.row)]);
     const after = confirmedRow(row, at);
-    const closed = open.map((stored) => ({ ...stored, row: neverTrue(stored.row, at, `denied by ${row.id}`) }));
+    const closed = open.map((stored) => ({ ...stored, row: neverTrue(stored.row, at, null) }));
     const audit = [
       entryOf(actor, 'confirm', at, row, after),
       ...open.map((stored, index) => entryOf(actor, 'deny', at, stored.row, closed[index]?.row ?? null)),

@@ -19,6 +19,8 @@ export interface StandInOptions {
   version?: string;
   snapshot?: boolean;
   now?: () => number;
+  /** Whether KNN takes the filter beside the query with it (`pre`, the default), or its neighbours pass it afterwards. */
+  requestFilter?: 'pre' | 'post';
   /** The inference endpoints that exist, by id, and what they make of a text. */
   inference?: Record<string, (text: string) => Promise<number[]>>;
 }
@@ -172,8 +174,8 @@ class Exchange implements Backend {
     }
   }
   private rules(): Rules {
-    const { license = 'trial', version = '9.5.3', snapshot, now } = this.options;
-    return { license, version, ...(snapshot ? { snapshot } : {}), ...(now ? { now } : {}) };
+    const { license = 'trial', version = '9.5.3', snapshot, now, requestFilter = 'pre' } = this.options;
+    return { license, version, requestFilter, ...(snapshot ? { snapshot } : {}), ...(now ? { now } : {}) };
   }
   private flag(name: string, value: string): void {
     if (name === 'allow_partial_results') this.partialAllowed = value !== 'false';

@@ -390,6 +390,7 @@ describe('every failure has its status and one shape', () => {
     vi.spyOn(process.stderr, 'write').mockReturnValue(true);
     const missing = new SupersededError('CONFIGURATION', 'No model is configured.', {
       hint: 'Set OPENROUTER_API_KEY.',
+      tellCaller: true,
     });
     const chat = {
       generate: async () => {

@@ -70,7 +70,10 @@ describe('the README', () => {
 
   it('lists every error code', () => {
     const source = readFileSync(join(ROOT, 'src', 'errors.ts'), 'utf8');
-    const codes = [...source.matchAll(/^ {2}\| '([A-Z_]+)'/gm)].map((match) => match[1]);
+    const http = /HTTP_STATUS = \{([^}]*)\}/.exec(readFileSync(join(ROOT, 'src', 'http', 'problems.ts'), 'utf8'))?.[1];
+    const codes = [...source.matchAll(/^ {2}\| '([A-Z_]+)'/gm), ...(http ?? '').matchAll(/([A-Z_]+):/g)].map(
+      (m) => m[1],
+    );
     expect(codes.length).toBeGreaterThan(10);
     for (const code of codes) expect(readme).toContain(`| \`${code}\` |`);
   });

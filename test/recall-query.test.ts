@@ -42,7 +42,7 @@ describe('the recall query', () => {
                | SORT _score DESC, fresh_at DESC, id, scope | LIMIT ?branch
                | EVAL relevance = _score / (_score + ?k::double), lexical = relevance
                | KEEP _id, _index, id, scope, topic, confidence, feedback, fresh_at, superseded_by, supersedes, batch, relevance, lexical )
-             ( WHERE KNN(vector, ?v, { "k": ?branch })
+             ( WHERE KNN(vector, ?v, { "k": ?near })
                | SORT _score DESC, fresh_at DESC, id, scope | LIMIT ?branch
                | EVAL relevance = LEAST(1.0, GREATEST(0.0, (2.0 * _score - 1.0 - ?lo::double) / (?hi::double - ?lo::double))), semantic = relevance
                | KEEP _id, _index, id, scope, topic, confidence, feedback, fresh_at, superseded_by, supersedes, batch, relevance, semantic )
@@ -60,7 +60,7 @@ describe('the recall query', () => {
       | KEEP _id, id, scope, superseded_by, supersedes, batch, lexical, semantic, relevance, age_weight, trust, score"
     `);
     expect(compact(request)).toMatchInlineSnapshot(
-      `"{"own":"user:ana"} {"shared":"shared"} {"known":"2026-03-01T09:00:00.000Z"} {"asof":"2026-03-01T09:00:00.000Z"} {"q":"window or aisle?"} {"branch":80} {"k":11} {"v":[1.0000000009313226,1e-46,0.5]} {"lo":0.73} {"hi":0.88} {"wl":0.3} {"ws":0.7} {"w1_1":"preference"} {"w1_2":"opinion"} {"floor1":0.25} {"half1":"1080 hours"} {"w2_1":"plan"} {"floor2":0.1} {"half2":"720 hours"} {"w3_1":"event"} {"w3_2":"fact"} {"floor3":0.5} {"half3":"8760 hours"} {"w4_1":"constraint"} {"w4_2":"landmark"} {"floor0":0.25} {"half0":"1440 hours"} {"limit":8}"`,
+      `"{"own":"user:ana"} {"shared":"shared"} {"known":"2026-03-01T09:00:00.000Z"} {"asof":"2026-03-01T09:00:00.000Z"} {"q":"window or aisle?"} {"branch":80} {"k":11} {"v":[1.0000000009313226,1e-46,0.5]} {"near":80} {"lo":0.73} {"hi":0.88} {"wl":0.3} {"ws":0.7} {"w1_1":"preference"} {"w1_2":"opinion"} {"floor1":0.25} {"half1":"1080 hours"} {"w2_1":"plan"} {"floor2":0.1} {"half2":"720 hours"} {"w3_1":"event"} {"w3_2":"fact"} {"floor3":0.5} {"half3":"8760 hours"} {"w4_1":"constraint"} {"w4_2":"landmark"} {"floor0":0.25} {"half0":"1440 hours"} {"limit":8}"`,
     );
   });
 
@@ -75,7 +75,7 @@ describe('the recall query', () => {
                | SORT _score DESC, fresh_at DESC, id, scope | LIMIT ?branch
                | EVAL relevance = _score / (_score + ?k::double), lexical = relevance
                | KEEP _id, _index, id, scope, topic, confidence, feedback, fresh_at, superseded_by, supersedes, batch, relevance, lexical )
-             ( WHERE KNN(passage, TEXT_EMBEDDING(?q, ?endpoint), { "k": ?branch })
+             ( WHERE KNN(passage, TEXT_EMBEDDING(?q, ?endpoint), { "k": ?near })
                | SORT _score DESC, fresh_at DESC, id, scope | LIMIT ?branch
                | EVAL relevance = LEAST(1.0, GREATEST(0.0, (2.0 * _score - 1.0 - ?lo::double) / (?hi::double - ?lo::double))), semantic = relevance
                | KEEP _id, _index, id, scope, topic, confidence, feedback, fresh_at, superseded_by, supersedes, batch, relevance, semantic )
@@ -91,7 +91,7 @@ describe('the recall query', () => {
       | KEEP _id, id, scope, superseded_by, supersedes, batch, lexical, semantic, relevance, age_weight, trust, score"
     `);
     expect(compact(request)).toMatchInlineSnapshot(
-      `"{"own":"user:ana"} {"shared":"shared"} {"known":"2026-03-01T09:00:00.000Z"} {"asof":"2026-03-01T09:00:00.000Z"} {"q":"window or aisle?"} {"branch":80} {"k":11} {"endpoint":"embeddings"} {"lo":0.73} {"hi":0.88} {"wl":0.3} {"ws":0.7} {"w1_1":"plan"} {"w1_2":"trip"} {"floor1":0.1} {"half1":"720 hours"} {"w2_1":"landmark"} {"floor0":0} {"half0":"86430 minutes"} {"limit":8}"`,
+      `"{"own":"user:ana"} {"shared":"shared"} {"known":"2026-03-01T09:00:00.000Z"} {"asof":"2026-03-01T09:00:00.000Z"} {"q":"window or aisle?"} {"branch":80} {"k":11} {"endpoint":"embeddings"} {"near":80} {"lo":0.73} {"hi":0.88} {"wl":0.3} {"ws":0.7} {"w1_1":"plan"} {"w1_2":"trip"} {"floor1":0.1} {"half1":"720 hours"} {"w2_1":"landmark"} {"floor0":0} {"half0":"86430 minutes"} {"limit":8}"`,
     );
   });
 
@@ -106,7 +106,7 @@ describe('the recall query', () => {
                | SORT _score DESC, fresh_at DESC, id, scope | LIMIT ?branch
                | EVAL relevance = _score / (_score + ?k::double), lexical = relevance
                | KEEP _id, _index, id, scope, topic, confidence, feedback, fresh_at, superseded_by, supersedes, batch, relevance, lexical )
-             ( WHERE KNN(vector, ?v, { "k": ?branch })
+             ( WHERE KNN(vector, ?v, { "k": ?near })
                | SORT _score DESC, fresh_at DESC, id, scope | LIMIT ?branch
                | EVAL relevance = LEAST(1.0, GREATEST(0.0, (2.0 * _score - 1.0 - ?lo::double) / (?hi::double - ?lo::double))), semantic = relevance
                | KEEP _id, _index, id, scope, topic, confidence, feedback, fresh_at, superseded_by, supersedes, batch, relevance, semantic )
@@ -125,7 +125,7 @@ describe('the recall query', () => {
       | KEEP _id, id, scope, superseded_by, supersedes, batch, lexical, semantic, relevance, age_weight, trust, score"
     `);
     expect(compact(request)).toMatchInlineSnapshot(
-      `"{"own":"user:ana"} {"shared":"shared"} {"known":"2026-03-01T09:00:00.000Z"} {"asof":"2026-03-01T09:00:00.000Z"} {"q":"window or aisle?"} {"branch":80} {"k":11} {"v":[1.0000000009313226,1e-46,0.5]} {"lo":0.73} {"hi":0.88} {"wl":0.3} {"ws":0.7} {"w1_1":"plan"} {"w1_2":"trip"} {"floor1":0.1} {"hour":3600000} {"half1":720} {"w2_1":"landmark"} {"floor0":0} {"half0":1440.5} {"limit":8}"`,
+      `"{"own":"user:ana"} {"shared":"shared"} {"known":"2026-03-01T09:00:00.000Z"} {"asof":"2026-03-01T09:00:00.000Z"} {"q":"window or aisle?"} {"branch":80} {"k":11} {"v":[1.0000000009313226,1e-46,0.5]} {"near":80} {"lo":0.73} {"hi":0.88} {"wl":0.3} {"ws":0.7} {"w1_1":"plan"} {"w1_2":"trip"} {"floor1":0.1} {"hour":3600000} {"half1":720} {"w2_1":"landmark"} {"floor0":0} {"half0":1440.5} {"limit":8}"`,
     );
   });
 
@@ -140,7 +140,7 @@ describe('the recall query', () => {
                | SORT _score DESC, fresh_at DESC, id, scope | LIMIT ?branch
                | EVAL relevance = _score / (_score + ?k::double), lexical = relevance
                | KEEP _id, _index, id, scope, topic, confidence, feedback, fresh_at, superseded_by, supersedes, batch, relevance, lexical )
-             ( WHERE KNN(passage, TEXT_EMBEDDING(?q, ?endpoint), { "k": ?branch })
+             ( WHERE KNN(passage, TEXT_EMBEDDING(?q, ?endpoint), { "k": ?near })
                | SORT _score DESC, fresh_at DESC, id, scope | LIMIT ?branch
                | EVAL relevance = LEAST(1.0, GREATEST(0.0, (2.0 * _score - 1.0 - ?lo::double) / (?hi::double - ?lo::double))), semantic = relevance
                | KEEP _id, _index, id, scope, topic, confidence, feedback, fresh_at, superseded_by, supersedes, batch, relevance, semantic )
@@ -156,7 +156,7 @@ describe('the recall query', () => {
       | KEEP _id, id, scope, superseded_by, supersedes, batch, lexical, semantic, relevance, age_weight, trust, score"
     `);
     expect(compact(request)).toMatchInlineSnapshot(
-      `"{"own":"user:ana"} {"shared":"shared"} {"known":"2026-03-01T09:00:00.000Z"} {"asof":"2026-03-01T09:00:00.000Z"} {"q":"window or aisle?"} {"branch":80} {"k":11} {"endpoint":"embeddings"} {"lo":0.73} {"hi":0.88} {"wl":0.3} {"ws":0.7} {"limit":8}"`,
+      `"{"own":"user:ana"} {"shared":"shared"} {"known":"2026-03-01T09:00:00.000Z"} {"asof":"2026-03-01T09:00:00.000Z"} {"q":"window or aisle?"} {"branch":80} {"k":11} {"endpoint":"embeddings"} {"near":80} {"lo":0.73} {"hi":0.88} {"wl":0.3} {"ws":0.7} {"limit":8}"`,
     );
   });
 

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { type MemoryRow, SHARED, statusOf } from '../src/memory.ts';
 import type { Filter } from '../src/store.ts';
 import type { Specify } from './store-contract.ts';
-import { ANA, at, BEN, closed, DAY, entryOf, NOW, put, rowOf, T0 } from './store-fixtures.ts';
+import { ANA, at, BEN, closed, DAY, entryOf, NOW, put, read, rowOf, T0 } from './store-fixtures.ts';
 
 /** Reading without ranking. */
 export function lookupContract(specify: Specify): void {
@@ -125,6 +125,28 @@ export function lookupContract(specify: Specify): void {
     expect(await ids({ tag: 'late' })).toEqual(['b']);
     expect(await ids({ kind: 'semantic', topic: 'preference' })).toEqual(['c']);
   });
+
+  specify(
+    'by link or text key find sees what get sees, whatever searches see',
+    async (store) => {
+      const ana = store.for(ANA);
+      for (let n = 0; n < 5; n++) {
+        const row = rowOf({ id: `m${n}`, content: `text ${n}`, derivedFrom: [`s${n}`], denies: [`d${n}`] });
+        const links = [{ derivedFrom: `s${n}` }, { denies: `d${n}` }, { textKey: row.textKey }];
+        const ids = async (filter: Partial<Filter>) => (await ana.find({ limit: 9, ...filter })).map(({ row }) => row.id);
+        for (const filter of links) {
+          const id = `${row.id}-${Object.keys(filter)[0]}`;
+          await ana.commit({ insert: [{ row: { ...row, id }, vector: at(0.5) }] });
+          expect(await ids(filter)).toContain(id);
+        }
+        const stored = await read(store, `m${n}-denies`);
+        await ana.commit({ update: [{ ...stored, row: { ...stored.row, derivedFrom: [`t${n}`], denies: [] } }] });
+        expect(await ids({ derivedFrom: `t${n}` })).toEqual([`m${n}-denies`]);
+        expect(await ids({ denies: `d${n}` })).toEqual([`m${n}-textKey`, `m${n}-derivedFrom`]);
+      }
+    },
+    'late',
+  );
 
   specify('audit entries come newest first, then by id, in pages, all or those of one memory', async (store) => {
     const row = rowOf({ id: 'm0' });

@@ -117,6 +117,40 @@ export function writingContract(specify: Specify): void {
     expect(ranked[0]?.lexical).toBeGreaterThan(0);
   });
 
+  specify('an update leaves alone what is written once', async (store) => {
+    const row = rowOf({ id: 'a', content: 'knee', title: 'title', tags: ['x'], plannedTo: NOW + DAY });
+    await put(store, [row], [0.9]);
+    const stored = await read(store, 'a');
+    const other = rowOf({
+      id: 'a',
+      kind: 'semantic',
+      topic: 'fact',
+      title: 'other',
+      content: 'elbow',
+      tags: ['y'],
+      createdAt: T0 + 1,
+      validFrom: T0 + 2,
+      plannedTo: null,
+      similarTo: ['z'],
+    });
+    await store.for(ANA).commit({ update: [{ ...stored, row: { ...other, freshAt: row.freshAt, confidence: 0.5 } }] });
+    const wanted = { ...row, confidence: 0.5, changedAt: other.changedAt };
+    expect((await read(store, 'a')).row).toEqual(wanted);
+    const [once] = await store.for(ANA).get(['a']);
+    const more = rowOf({ id: 'b' });
+    if (once) {
+      const changed = { ...other, freshAt: row.freshAt, confidence: 0.4 };
+      await store
+        .for(ANA)
+        .commit({ insert: [{ row: more, vector: at(0.1) }], update: [{ ...once, row: changed }] });
+    }
+    expect((await read(store, 'a')).row).toEqual({ ...wanted, confidence: 0.4 });
+    expect((await store.for(ANA).find({ topic: row.topic, kind: row.kind, limit: 9 })).map(({ row }) => row.id)).toEqual([
+      'b',
+      'a',
+    ]);
+  });
+
   specify('an update changes what a memory was derived from', async (store) => {
     await put(store, [rowOf({ id: 'a', derivedFrom: ['s1', 's2'] })]);
     const stored = await read(store, 'a');

@@ -10,26 +10,28 @@ import { writingContract } from './store-contract-writing.ts';
 export interface StoreUnderTest {
   /** A new, empty store of `modelOf(8)`, set up; the suite closes it. */
   open: () => Promise<MemoryStore>;
+  /** The same, with searches that lag behind what is written, where a driver has such. */
+  openLate?: () => Promise<MemoryStore>;
   /** Tests the driver cannot pass, by name, each with the reason. */
   skip?: Record<string, string>;
 }
 
 /** Adds one sentence of the specification with its proof. */
-export type Specify = (sentence: string, proof: (store: MemoryStore) => Promise<void>) => void;
+export type Specify = (sentence: string, proof: (store: MemoryStore) => Promise<void>, which?: 'late') => void;
 
-export function describeStore(name: string, { open, skip = {} }: StoreUnderTest): void {
+export function describeStore(name: string, { open, openLate = open, skip = {} }: StoreUnderTest): void {
   describe(name, () => {
     const opened: MemoryStore[] = [];
     const unknown = new Set(Object.keys(skip));
     afterEach(async () => {
       await Promise.all(opened.splice(0).map((store) => store.close()));
     });
-    const specify: Specify = (sentence, proof) => {
+    const specify: Specify = (sentence, proof, which) => {
       unknown.delete(sentence);
       const reason = skip[sentence];
       if (reason) return it.skip(`${sentence} (${reason})`);
       it(sentence, async () => {
-        const store = await open();
+        const store = await (which === 'late' ? openLate : open)();
         opened.push(store);
         await proof(store);
       });

@@ -4,6 +4,8 @@ import { openVectorFiles, type VectorFiles } from './vector-files.ts';
 export interface VectorCacheOptions {
   /** Folder of the cache; made when first needed. It grows by about 1.6 KB a text and is never pruned: delete it freely. */
   directory: string;
+  /** Whether vectors of questions are kept too; true unless given. */
+  questions?: boolean | undefined;
   /** Told once when the cache cannot be written; by default a line on stderr. Embedding goes on without it. */
   warn?: ((message: string) => void) | undefined;
 }
@@ -14,13 +16,17 @@ type Kind = 'query' | 'passage';
  * Keeps an embedder's vectors between runs, by model, kind and a hash of the text; the text itself is not stored.
  * With every vector at hand the model is not loaded. `forget` removes a text under every model that was ever cached.
  */
-export function withVectorCache(embedder: Embedder, { directory, warn = warnOnStderr }: VectorCacheOptions): Embedder {
+export function withVectorCache(
+  embedder: Embedder,
+  { directory, questions = true, warn = warnOnStderr }: VectorCacheOptions,
+): Embedder {
   const files: VectorFiles = openVectorFiles(directory);
   let warned = false;
 
   async function embed(kind: Kind, texts: readonly string[], options: EmbedOptions = {}): Promise<Float32Array[]> {
     options.signal?.throwIfAborted();
     if (texts.length === 0) return [];
+    if (kind === 'query' && !questions) return embedMissing(kind, texts, options);
     const model = await embedder.model();
     const vectors = new Map<string, Float32Array>();
     const distinct = [...new Set(texts)];

@@ -63,6 +63,8 @@ const FAULTS: Partial<Record<ErrorCode, string>> = {
   MODEL_MISMATCH: 'The store holds the vectors of another embedding model.',
   SCHEMA_MISMATCH: 'The store has another schema than this version of the service.',
   EMBEDDER_FAILED: 'The embedding model cannot be used.',
+  CONFIGURATION: 'The service is not configured for this.',
+  UNSUPPORTED: 'The service cannot do this with what it runs on.',
 };
 
 /** What the caller is told; never the text of an error that is not ours. */
@@ -76,7 +78,7 @@ export function problemOf(error: unknown, requestId: string): Problem {
   }
   const { code, message, hint, issues, head } = error;
   const status = STATUS_OF[code];
-  const fault = FAULTS[code];
+  const fault = error.tellCaller ? undefined : FAULTS[code];
   if (fault) return { status, error: { code, message: fault, hint: hintFor(requestId), requestId } };
   return {
     status,
@@ -94,9 +96,18 @@ export function problemOf(error: unknown, requestId: string): Problem {
 const hintFor = (requestId: string): string =>
   `Try again later; the server's log names the reason under the request id ${requestId}.`;
 
-/** One line to stderr for a fault of the server, with the reason and where it came from. */
+/** One line to stderr for a fault of the server, with the reason, where it came from and what was behind it. */
 export function logFault(error: unknown, requestId: string, where: string): void {
   const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  const cause = error instanceof Error && error.cause !== undefined ? `\n  caused by ${String(error.cause)}` : '';
-  process.stderr.write(`[superseded] ${where} ${requestId}: ${reason}${cause}\n`);
+  process.stderr.write(`[superseded] ${where} ${requestId}: ${reason}${causesOf(error)}\n`);
+}
+
+/** Every cause, to the last: of `fetch failed` the one that tells why. */
+function causesOf(error: unknown): string {
+  const causes: string[] = [];
+  for (let at = error; at instanceof Error && at.cause !== undefined && causes.length < 5; at = at.cause) {
+    const code = at.cause instanceof Error && 'code' in at.cause ? ` (${String(at.cause.code)})` : '';
+    causes.push(`\n  caused by ${String(at.cause)}${code}`);
+  }
+  return causes.join('');
 }

@@ -16,7 +16,7 @@ import { packageVersion } from './version.ts';
 
 const config = readConfig();
 const version = packageVersion();
-const service = openSuperseded(config);
+const service = openSuperseded(config, { cacheQuestions: false });
 const storage = await openConversationStorage(config);
 
 const travelAgent = createTravelAgent({

@@ -13,12 +13,14 @@ export const NO_MODEL = 'No language model is configured, so the agent cannot an
 export const NO_MODEL_HINT =
   'Set OPENROUTER_API_KEY in .env (see .env.example) and start again; npm run demo shows everything without a key.';
 
-export const noModel = (): SupersededError => new SupersededError('CONFIGURATION', NO_MODEL, { hint: NO_MODEL_HINT });
+export const noModel = (): SupersededError =>
+  new SupersededError('CONFIGURATION', NO_MODEL, { hint: NO_MODEL_HINT, tellCaller: true });
 
 /** The error for an answer of OpenRouter that is no success; its words are passed on, without anything secret. */
 export function modelRefused({ model }: ModelSettings, { status }: Pick<Response, 'status'>, body: string) {
   const said = saidIn(body);
-  const error = (code: ErrorCode, message: string, hint: string) => new SupersededError(code, message, { hint });
+  const error = (code: ErrorCode, message: string, hint: string) =>
+    new SupersededError(code, message, { hint, tellCaller: true });
   if (status === 401 || status === 403) {
     return error('CONFIGURATION', `OpenRouter refused the key${said}.`, 'Check OPENROUTER_API_KEY.');
   }

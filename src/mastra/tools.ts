@@ -2,7 +2,7 @@ import { createTool } from '@mastra/core/tools';
 import { z } from 'zod';
 import type { Preset } from '../aging.ts';
 import { SupersededError } from '../errors.ts';
-import { KINDS } from '../memory.ts';
+import { KINDS, type Memory } from '../memory.ts';
 import * as prompts from '../prompts.ts';
 import type { Recalled } from '../recall.ts';
 import type { RememberAnswer, Superseded, UserMemories } from '../superseded.ts';
@@ -91,9 +91,11 @@ export function makeTools({ service, preset = 'default', user = userOf, source =
     execute: (input, context) =>
       answered(async (): Promise<RememberAnswer> => {
         const own = memories(context);
-        const known = input.supersedes?.length ? undefined : alreadyShown(context.requestContext, input.content);
-        if (known === undefined) return own.remember(given(input));
-        return { memory: await own.get(known), stored: false, reason: 'unchanged', superseded: [], similar: [] };
+        const said = given(input);
+        const known = alreadyShown(context.requestContext, input.content);
+        const echoed = known === undefined ? undefined : await own.get(known);
+        if (echoed === undefined || !isEcho(said, echoed)) return own.remember(said);
+        return { memory: echoed, stored: false, reason: 'unchanged', superseded: [], similar: [] };
       }),
     toModelOutput: inWords(prompts.rememberedForModel),
   });
@@ -120,6 +122,13 @@ export function makeTools({ service, preset = 'default', user = userOf, source =
 
   return { recall, remember, supersede, confirm };
 }
+
+/** Fields that say something new about words that were shown; a topic, kind or title of its own does not. */
+const SAYS_MORE = ['id', 'supersedes', 'denies', 'derivedFrom', 'validFrom', 'validTo'];
+
+/** Whether a statement says nothing beyond a memory that was shown and is still open. */
+const isEcho = (said: Record<string, unknown>, shown: Memory): boolean =>
+  shown.status === 'open' && SAYS_MORE.every((field) => said[field] === undefined);
 
 /** The answer as a model reads it; input that the schema refused comes here too, as a message in its place. */
 const inWords =

@@ -4,7 +4,8 @@ import { iso, type Scope } from '../memory.ts';
 import type { AuditEntry, AuditFilter } from '../store.ts';
 import type { Backend, Hit } from './elasticsearch-backend.ts';
 import type { BulkItem } from './elasticsearch-bulk.ts';
-import { rowFields, rowOf } from './elasticsearch-document.ts';
+import { documentIdOf, isId, rowFields, rowOf } from './elasticsearch-document.ts';
+import { fetchHits, resolve } from './elasticsearch-rows.ts';
 import { type Query, search } from './elasticsearch-search.ts';
 import { isHiding, readTransactions } from './elasticsearch-transactions.ts';
 
@@ -79,13 +80,28 @@ export async function readAudit(backend: Backend, scope: Scope, filter: AuditFil
       backend,
       [...new Set(batches)].filter((batch) => batch !== null),
     );
-    hits.forEach((hit, at) => {
-      const batch = batches[at];
-      if (batch == null || !isHiding(transactions.get(batch))) entries.push(entryOf(hit));
-    });
+    const shown = hits.filter((_, at) => !isHiding(transactions.get(batches[at] ?? '')));
+    entries.push(...(await withoutErased(backend, scope, shown.map(entryOf))));
     const last = hits.at(-1)?.sort;
     if (hits.length < size || last === undefined) break;
     after = last.map((value) => value as string | number);
   }
   return entries;
+}
+
+/**
+ * Takes the contents off the entries of erased memories. Erasing takes them out of the log as well; here they are gone
+ * from the instant the erasure is decided, whatever is left to write, and whatever the last refresh still shows.
+ */
+async function withoutErased(backend: Backend, scope: Scope, entries: readonly AuditEntry[]): Promise<AuditEntry[]> {
+  const telling = entries.filter(({ before, after, detail }) => before ?? after ?? detail);
+  const ids = new Set(telling.map(({ memory }) => memory).filter(isId));
+  const hits = await fetchHits(
+    backend,
+    [...ids].map((id) => documentIdOf({ scope, id })),
+  );
+  const gone = new Set(hits.map(({ _id }) => _id));
+  for (const { document } of (await resolve(backend, hits)).found) gone.delete(document);
+  const isGone = ({ memory }: AuditEntry) => isId(memory) && gone.has(documentIdOf({ scope, id: memory }));
+  return entries.map((entry) => (isGone(entry) ? { ...entry, before: null, after: null, detail: null } : entry));
 }

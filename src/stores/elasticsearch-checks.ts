@@ -5,8 +5,10 @@ import { SupersededError } from '../errors.ts';
 import { type MemoryRow, newRow, type Scope } from '../memory.ts';
 import type { Dialect } from '../recall-query.ts';
 import type { Check, MemoryStore } from '../store.ts';
+import { esql } from '../esql.ts';
 import type { Backend } from './elasticsearch-backend.ts';
 import { arithmetic, type Capabilities } from './elasticsearch-capabilities.ts';
+import { numberIn, runEsql } from './elasticsearch-esql.ts';
 import { DECAY_PROBE, FUSE_PROBE } from './elasticsearch-probes.ts';
 import type { Settled } from './elasticsearch-settling.ts';
 
@@ -77,6 +79,7 @@ export function elasticsearchChecks(examination: Examination): Check[] {
       title: 'both dialects',
       run: async () => ((await usesFuse()) ? dialectsAgree(examination) : 'only portable can run here'),
     },
+    { title: 'clocks', run: () => clocksAgree(backend) },
     {
       title: 'unfinished writes',
       run: async () => {
@@ -85,6 +88,23 @@ export function elasticsearchChecks(examination: Examination): Check[] {
       },
     },
   ];
+}
+
+const MOST_APART_MS = 5000;
+
+/** Leases of writers on several machines are told by their own clocks, so each must go with the cluster's. */
+async function clocksAgree(backend: Backend): Promise<string> {
+  const asked = backend.clock();
+  const [answer = {}] = await runEsql(backend, 'tell its clock', esql`ROW clock = TO_LONG(NOW()) | LIMIT 1`);
+  const answered = backend.clock();
+  const there = numberIn(answer, 'clock');
+  // The cluster read its clock at some instant between the two.
+  const apart = Math.max(asked - there, there - answered, 0);
+  if (apart <= MOST_APART_MS) return `this machine and the cluster are less than ${Math.ceil((apart + 1) / 1000)} s apart`;
+  const seconds = Math.round(apart / 1000);
+  throw new SupersededError('CONFIGURATION', `This machine's clock and the cluster's are ${seconds} s apart.`, {
+    hint: 'Synchronise both by NTP: a writer whose clock is off may have its unfinished commits undone by others.',
+  });
 }
 
 const DAY = 86_400_000;

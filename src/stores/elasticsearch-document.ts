@@ -26,14 +26,8 @@ export function documentIdOf({ scope, id }: DocumentRef): string {
 
 const isoOrNull = (instant: number | null): string | null => (instant === null ? null : iso(instant));
 
-/** All but what was said and what is made of it, which is written once. */
+/** What an update replaces; all else is written once. */
 export const changingFields = (row: MemoryRow) => ({
-  kind: row.kind,
-  topic: row.topic,
-  text_key: row.textKey,
-  created_at: iso(row.createdAt),
-  valid_from: iso(row.validFrom),
-  planned_to: isoOrNull(row.plannedTo),
   valid_to: isoOrNull(row.validTo),
   never_valid: row.validTo !== null && row.validTo <= row.validFrom,
   closed_at: isoOrNull(row.closedAt),
@@ -55,7 +49,6 @@ export const changingFields = (row: MemoryRow) => ({
   fresh_at: iso(row.freshAt),
   confirmed_at: isoOrNull(row.confirmedAt),
   changed_mind: row.changedMind,
-  similar_to: row.similarTo,
   reviewed_at: isoOrNull(row.reviewedAt),
   changed_at: iso(row.changedAt),
   changes: row.changes,
@@ -65,9 +58,16 @@ export const changingFields = (row: MemoryRow) => ({
 export const rowFields = (row: MemoryRow) => ({
   id: row.id,
   scope: row.scope,
+  kind: row.kind,
+  topic: row.topic,
   title: row.title,
   content: row.content,
   tags: row.tags,
+  created_at: iso(row.createdAt),
+  valid_from: iso(row.validFrom),
+  planned_to: isoOrNull(row.plannedTo),
+  text_key: row.textKey,
+  similar_to: row.similarTo,
   ...changingFields(row),
 });
 

@@ -9,7 +9,7 @@ const exists = (field: string): Query => ({ exists: { field } });
 const upTo = (field: string, instant: number): Query => ({ range: { [field]: { lte: iso(instant) } } });
 const not = (condition: Query): Query => ({ bool: { must_not: condition } });
 const all = (...filter: Query[]): Query => ({ bool: { filter } });
-const any = (...should: Query[]): Query => ({ bool: { should, minimum_should_match: 1 } });
+export const any = (...should: Query[]): Query => ({ bool: { should, minimum_should_match: 1 } });
 
 /** `statusOf` neither open nor upcoming. */
 const ended = ({ asOf, knownAt }: Clocks): Query =>
@@ -34,8 +34,22 @@ export function filterQuery(scope: Scope, filter: Filter): Query {
   return all(...conditions);
 }
 
-/** Whether a row still has the status that was searched for. */
-export function hasStatus(row: MemoryRow, { status = 'all', clocks }: Filter): boolean {
+/** Whether the filter asks for a link or a text key, which plans for writing rest on. */
+export const isLinking = ({ textKey, derivedFrom, denies }: Filter): boolean =>
+  (textKey ?? derivedFrom ?? denies) !== undefined;
+
+/** Own rows that a commit is about to change, into what the filter asks for maybe. */
+export const claimedQuery = (scope: Scope): Query => all(...memoriesOf(scope), exists('claim'));
+
+/** Whether a row, as it is now, still has all that was searched for. */
+export function matches(row: MemoryRow, filter: Filter): boolean {
+  const { textKey, derivedFrom, denies, kind, topic, tag, status = 'all', clocks } = filter;
+  const same = <T>(wanted: T | undefined, value: T) => wanted === undefined || value === wanted;
+  const among = (wanted: string | undefined, values: readonly string[]) =>
+    wanted === undefined || values.includes(wanted);
+  if (!same(textKey, row.textKey) || !same(kind, row.kind) || !same(topic, row.topic)) return false;
+  if (!among(derivedFrom, row.derivedFrom) || !among(denies, row.denies) || !among(tag, row.tags)) return false;
+  if (clocks && row.createdAt > clocks.knownAt) return false;
   if (status === 'all') return true;
   const now = statusOf(row, needed(clocks));
   return (now === 'open' || now === 'upcoming') === (status === 'open');

@@ -2,7 +2,7 @@ import type { estypes } from '@elastic/elasticsearch';
 import type { MemoryRow, Scope } from '../memory.ts';
 import type { Filter, NearestQuery, Stored } from '../store.ts';
 import type { Backend } from './elasticsearch-backend.ts';
-import { filterQuery, hasStatus, isOpen, openQuery } from './elasticsearch-filters.ts';
+import { any, claimedQuery, filterQuery, isLinking, isOpen, matches, openQuery } from './elasticsearch-filters.ts';
 import { resolve } from './elasticsearch-rows.ts';
 import { search } from './elasticsearch-search.ts';
 
@@ -10,9 +10,19 @@ import { search } from './elasticsearch-search.ts';
 
 const PAGE = 1000;
 
-/** Newest first. Pages on where rows of undecided commits were left out, so that a short answer means the end. */
+/**
+ * Newest first. Pages on where rows of undecided commits were left out, so that a short answer means the end. A search
+ * sees the last refresh; by link or text key, so that it sees what a look-up by id does, one is made first, and rows
+ * that a decided commit is changing are looked at as well.
+ */
 export async function findRows(backend: Backend, scope: Scope, filter: Filter): Promise<Stored[]> {
-  const query = filterQuery(scope, filter);
+  const linking = isLinking(filter);
+  const query = linking ? any(filterQuery(scope, filter), claimedQuery(scope)) : filterQuery(scope, filter);
+  if (linking) {
+    await backend.elastic.call('refresh the memories', (client, call) =>
+      client.indices.refresh({ index: backend.index }, call),
+    );
+  }
   const rows: Stored[] = [];
   let after: estypes.SortResults | undefined = filter.after && [filter.after.createdAt, filter.after.id];
   while (rows.length < filter.limit) {
@@ -28,7 +38,7 @@ export async function findRows(backend: Backend, scope: Scope, filter: Filter): 
     const byDocument = new Map(seen.found.map((found) => [found.document, found]));
     for (const { _id } of hits) {
       const found = byDocument.get(_id);
-      if (found && hasStatus(found.row, filter)) rows.push({ row: found.row, version: found.version });
+      if (found && matches(found.row, filter)) rows.push({ row: found.row, version: found.version });
     }
     after = hits.at(-1)?.sort;
     if (hits.length < size || after === undefined) break;

@@ -71,7 +71,11 @@ export async function writeOut(
 ): Promise<void> {
   const what = 'write the changed memories';
   const { updates, erased } = transaction.changes;
-  const scrubbed = erased.length === 0 ? [] : await scrubbing(backend, transaction);
+  // The audit trail first: once a row is a tombstone, nothing leads to what may be left to do.
+  if (erased.length > 0) {
+    const scrubbed = await scrubbing(backend, transaction);
+    refuseFailures(what, await bulk(backend, scrubbed, { what, refresh: false }));
+  }
   let record = transaction;
   let versions = claimed ?? (await claims(backend, transaction));
   for (let attempt = 1; versions.size > 0 || attempt === 1; attempt++) {
@@ -88,10 +92,7 @@ export async function writeOut(
       if (version) items.push({ ...target, version, action: 'index', document: tombstone });
     }
     // The record is touched along with them, so that one wait shows rows and audit entries alike.
-    const outcomes = await bulk(backend, [...items, ...scrubbed, touch(backend, record)], {
-      what,
-      refresh: backend.refresh,
-    });
+    const outcomes = await bulk(backend, [...items, touch(backend, record)], { what, refresh: backend.refresh });
     const touched = outcomes.at(-1)?.version;
     if (touched) record = { ...record, version: touched };
     const failed = outcomes.find(({ failure }) => failure && !isConflict(failure));

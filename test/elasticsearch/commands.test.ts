@@ -1,7 +1,7 @@
 import { describe, expect, inject, it } from 'vitest';
 import type { Compared } from '../../src/commands/compare-report.ts';
 import { runCli } from '../run-cli.ts';
-import { clusterOfRun, newIndex } from './stores.ts';
+import { clusterOfRun, newIndex, onWhat } from './stores.ts';
 
 /** The command line on a cluster: only the address is set, and nothing else changes. */
 
@@ -18,7 +18,7 @@ function env(): Record<string, string> {
   return { ELASTICSEARCH_URL: url, ELASTICSEARCH_INDEX: newIndex(), ...login };
 }
 
-describe.skipIf(inject('cluster') === null)('the command line on Elasticsearch', () => {
+describe.skipIf(inject('cluster') === null)(`the command line on Elasticsearch${onWhat()}`, () => {
   it('compare prints the table it prints on the embedded store', async () => {
     const settings = env();
     const here = await runCli(['compare', ...NOW]);

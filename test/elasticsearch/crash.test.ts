@@ -5,7 +5,7 @@ import type { AuditEntry, Changes, MemoryStore } from '../../src/store.ts';
 import type { ElasticsearchStore } from '../../src/stores/elasticsearch.ts';
 import { ANA, at, closed, DAY, FLAT, NOW, rowOf, T0 } from '../store-fixtures.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
-import { clusterOfRun, newIndex, newStore, storeOn } from './stores.ts';
+import { clusterOfRun, newIndex, newStore, onWhat, storeOn } from './stores.ts';
 
 const entry = (id: string, memory: string, before: MemoryRow | null, after: MemoryRow | null): AuditEntry => ({
   id,
@@ -77,7 +77,7 @@ const supersession = async (store: MemoryStore): Promise<Changes> => {
 const isWrite = ({ method, path }: { method: string; path: string }) =>
   method === 'PUT' || path.startsWith('/_bulk') || /\/_(doc|create)\//.test(path);
 
-describe.skipIf(inject('cluster') === null)('a writer that dies in the middle of a supersession', () => {
+describe.skipIf(inject('cluster') === null)(`a writer that dies in the middle of a supersession${onWhat()}`, () => {
   let proxy: FaultProxy;
   beforeAll(async () => {
     proxy = await startFaultProxy(clusterOfRun().url);

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { SupersededError } from '../../src/errors.ts';
 import type { MemoryStore } from '../../src/store.ts';
-import { ANA, at, NOW, rowOf } from '../store-fixtures.ts';
+import { ANA, at, NOW, questionOf, rowOf } from '../store-fixtures.ts';
 import { type Fault, type FaultProxy, type Seen, startFaultProxy } from './fault-proxy.ts';
-import { clusterOfRun, newIndex, newStore, storeOn } from './stores.ts';
+import { ask, clusterOfRun, newIndex, newStore, onWhat, storeOn } from './stores.ts';
 
 const rows = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ row: rowOf({ id: `m${String(n).padStart(4, '0')}` }), vector: at(0.5) }));
@@ -22,7 +22,7 @@ const idsIn = async (store: MemoryStore) =>
   (await store.for(ANA).find({ limit: 5000 })).map(({ row }) => row.id).sort();
 const isBulk = ({ path }: Seen) => path.startsWith('/_bulk');
 
-describe.skipIf(inject('cluster') === null)('a store behind a bad connection', () => {
+describe.skipIf(inject('cluster') === null)(`a store behind a bad connection${onWhat()}`, () => {
   let proxy: FaultProxy;
   beforeAll(async () => {
     proxy = await startFaultProxy(clusterOfRun().url);
@@ -128,21 +128,31 @@ describe.skipIf(inject('cluster') === null)('a store behind a bad connection', (
       code: 'MODEL_MISMATCH',
       hint: expect.stringContaining('export'),
     });
-    const put = (path: string, body: object) => {
-      const { auth } = clusterOfRun();
-      const login =
-        auth && 'apiKey' in auth
-          ? `ApiKey ${auth.apiKey}`
-          : auth && `Basic ${btoa(`${auth.username}:${auth.password}`)}`;
-      const headers = { 'content-type': 'application/json', ...(login ? { authorization: login } : {}) };
-      return fetch(new URL(path, clusterOfRun().node), { method: 'PUT', headers, body: JSON.stringify(body) });
-    };
-    await put(`/${index}/_mapping`, { _meta: { superseded: { schema: 99 } } });
+    await ask(`/${index}/_mapping`, 'PUT', { _meta: { superseded: { schema: 99 } } });
     await expect(storeOn({ index }).setup()).rejects.toMatchObject({ code: 'SCHEMA_MISMATCH' });
     const foreign = newIndex();
-    await put(`/${foreign}`, {});
+    await ask(`/${foreign}`, 'PUT', {});
     await expect(storeOn({ index: foreign }).setup()).rejects.toMatchObject({ code: 'CONFIGURATION' });
     await near.close();
+  });
+
+  it('an answer that lacks a part is refused, not ranked', async () => {
+    const { near, far } = await opened();
+    await near.load({ insert: rows(1) });
+    expect((await far.for(ANA).rank(questionOf())).ranked).toHaveLength(1);
+    const partial = (answer: string) => JSON.stringify({ ...(JSON.parse(answer) as object), is_partial: true });
+    proxy.fault = ({ path }) => (path.startsWith('/_query') ? { change: partial } : 'pass');
+    const start = proxy.seen.length;
+    const failure = await far
+      .for(ANA)
+      .rank(questionOf())
+      .catch((error) => error);
+    expect(failure).toBeInstanceOf(SupersededError);
+    expect(failure).toMatchObject({ code: 'STORE_FAILED', hint: expect.stringContaining('health') });
+    for (const { path } of proxy.seen.slice(start)) {
+      if (path.startsWith('/_query')) expect(path).toContain('allow_partial_results=false');
+    }
+    await Promise.all([near.close(), far.close()]);
   });
 
   it('a write before setup makes no index of its own', async () => {

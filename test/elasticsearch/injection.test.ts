@@ -2,9 +2,9 @@ import { describe, expect, inject, it } from 'vitest';
 import type { Kind } from '../../src/memory.ts';
 import { HOSTILE } from '../hostile-texts.ts';
 import { ANA, at, BEN, FLAT, NOW, rowOf } from '../store-fixtures.ts';
-import { newStore } from './stores.ts';
+import { newStore, onWhat } from './stores.ts';
 
-describe.skipIf(inject('cluster') === null).each(['fuse', 'portable'] as const)('hostile texts, %s', (dialect) => {
+describe.skipIf(inject('cluster') === null).each(['fuse', 'portable'] as const)(`hostile texts, %s${onWhat()}`, (dialect) => {
   it('are stored, found and asked as what they are, and no other scope is read', async () => {
     const store = await newStore({ dialect });
     const texts = Object.values(HOSTILE);

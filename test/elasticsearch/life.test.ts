@@ -11,7 +11,7 @@ import { SAYING } from '../stories/saying.ts';
 import { SUPERSESSION } from '../stories/supersession.ts';
 import { tell } from '../stories/tell.ts';
 import { afterThisTest, type TestService, temporaryFolder } from '../temporary.ts';
-import { newStore } from './stores.ts';
+import { newStore, onWhat } from './stores.ts';
 
 /** The life of a memory on Elasticsearch: the stories, random lives against the plain model, writers at once. */
 
@@ -31,7 +31,7 @@ async function service(start = '2026-03-01T09:00:00Z'): Promise<TestService> {
   return made;
 }
 
-describe.skipIf(inject('cluster') === null)('the life of a memory on Elasticsearch', () => {
+describe.skipIf(inject('cluster') === null)(`the life of a memory on Elasticsearch${onWhat()}`, () => {
   for (const [kind, stories] of Object.entries({ SUPERSESSION, ENDINGS, CLOCKS, SAYING })) {
     it(`has all ${stories.length} stories of ${kind.toLowerCase()}`, { timeout: 600_000 }, async () => {
       const cluster = await service();

@@ -21,6 +21,19 @@ export function clusterOfRun(): Cluster {
   return cluster;
 }
 
+/** For the names of suites: what answers the queries, where that is not Elasticsearch itself. */
+export const onWhat = (): string => (inject('cluster')?.kind === 'jars' ? ', ES|QL by the stand-in' : '');
+
+/** A request to the node itself, past the product. */
+export async function ask(path: string, method = 'GET', body?: object): Promise<string> {
+  const { node, auth } = clusterOfRun();
+  const login =
+    auth && ('apiKey' in auth ? `ApiKey ${auth.apiKey}` : `Basic ${btoa(`${auth.username}:${auth.password}`)}`);
+  const headers = { 'content-type': 'application/json', ...(login ? { authorization: login } : {}) };
+  const answer = await fetch(new URL(path, node), { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
+  return answer.text();
+}
+
 export interface TestStoreOptions extends Partial<ElasticsearchOptions> {
   /** Another address, such as a proxy's. */
   url?: string;

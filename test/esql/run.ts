@@ -31,6 +31,8 @@ export interface Rules {
   /** Snapshot builds know the normalizer l2_norm. */
   snapshot?: boolean;
   now?: () => number;
+  /** Whether KNN takes the filter beside the query with it (`pre`, the default), or its neighbours pass it afterwards. */
+  requestFilter?: 'pre' | 'post';
 }
 export interface Result {
   columns: { name: string; type: string }[];
@@ -117,13 +119,9 @@ class Run {
   private async from(command: CommandOf<'from'>, limit: number | undefined): Promise<Stage> {
     const fields = await this.backend.fields(command.index);
     if (!fields) throw verificationError(command, `Unknown index [${command.index}]`);
-    const source = new Source(
-      command,
-      fields,
-      this.scope(new Map()),
-      this.request.filter ? [this.request.filter] : [],
-      limit,
-    );
+    const filter = this.request.filter ? [this.request.filter] : [];
+    const [before, afterwards] = this.rules.requestFilter === 'post' ? [[], filter] : [filter, []];
+    const source = new Source(command, fields, this.scope(new Map()), before, limit, afterwards);
     return { columns: source.columns, limited: false, source, rows: () => this.read(source) };
   }
   private read(source: Source, limit?: number, order?: unknown[]): Promise<Row[]> {

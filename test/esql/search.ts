@@ -37,6 +37,8 @@ export class Source {
   private readonly metadata: readonly string[];
   private readonly scope: Scope;
   private readonly filter: Dsl[];
+  /** Of the filter, what KNN learns only once it has its neighbours. */
+  private readonly afterwards: Dsl[];
   private readonly translator: Translator;
   private readonly must: Dsl[] = [];
   private readonly rest: Compiled[] = [];
@@ -48,10 +50,12 @@ export class Source {
     scope: Scope,
     filter: Dsl[],
     limit: number | undefined,
+    afterwards: Dsl[] = [],
   ) {
     this.index = from.index;
     this.fields = fields;
     this.filter = [...filter];
+    this.afterwards = afterwards;
     for (const [name, field] of fields) this.columns.set(name, { type: field.type });
     for (const item of from.metadata) {
       if (!Object.hasOwn(METADATA, item.name))
@@ -110,8 +114,9 @@ export class Source {
     const whole = limit === undefined || this.rest.length > 0;
     const size = whole ? WINDOW : Math.min(limit, WINDOW);
     if (size === 0) return [];
+    const filter = [...this.filter, ...this.afterwards];
     const query =
-      this.must.length + this.filter.length > 0 ? bool({ must: this.must, filter: this.filter }) : { match_all: {} };
+      this.must.length + filter.length > 0 ? bool({ must: this.must, filter }) : { match_all: {} };
     const paths = [...this.fields.values()].filter((field) => field.type !== 'dense_vector').map((field) => field.path);
     const found = await backend.search(this.index, {
       size,

@@ -135,7 +135,7 @@ export function serverContract(name: string, place: Place): void {
         expect([refused.status, refused.text.includes('memory')], path).toEqual([403, false]);
       }
       const admins = await server.send('root', 'GET', '/api/agents');
-      expect([admins.status, Object.keys(admins.body)]).toEqual([200, ['travelAgent']]);
+      expect([admins.status, Object.keys(admins.body)]).toEqual([200, ['travel-agent']]);
     });
 
     it("answers a user who names another's memory as it answers for one that is not there, on every route", async () => {
