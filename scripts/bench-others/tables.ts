@@ -74,7 +74,7 @@ export function writeTables(report: Report, out: string | null): string[] {
   const folder = out ?? projectFile('docs/evaluation');
   mkdirSync(folder, { recursive: true });
   const json = join(folder, 'others.json');
-  writeFileSync(json, `${JSON.stringify(report, null, 1)}\n`);
+  writeFileSync(json, `${JSON.stringify(report, null, 2)}\n`);
   const page = out === null ? projectFile('docs/evaluation.md') : join(folder, 'others.md');
   if (out !== null) {
     writeFileSync(page, `${textOf(report)}\n`);

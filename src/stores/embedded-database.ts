@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import { type Client, createClient, type InArgs, LibsqlError, type ResultSet, type Row } from '@libsql/client/sqlite3';
 import { SupersededError, VersionConflict } from '../errors.ts';
 
@@ -62,7 +62,13 @@ export async function openDatabase(file: string, busyTimeoutMs: number): Promise
   const database: Database = {
     file: path,
     read: (statements) => inTurn((client) => client.batch([...statements], 'read')),
-    write: (statements) => inTurn((client) => client.batch([{ sql: PAGE_CACHE, args: [] }, ...statements], 'write')),
+    write: (statements) =>
+      inTurn(async (client) => {
+        const results = await client.batch([{ sql: PAGE_CACHE, args: [] }, ...statements], 'write');
+        // Statements are freed by the event loop, which a caller that awaits one write after the other never lets turn.
+        await turn();
+        return results;
+      }),
     run: (sql) => inTurn((client) => client.execute(sql)),
     close: async () => {
       await last;

@@ -1,6 +1,6 @@
 import { describe, expect, inject, it } from 'vitest';
 import type { Compared } from '../../src/commands/compare-report.ts';
-import { runCli } from '../run-cli.ts';
+import { ended, runCli, startCli } from '../run-cli.ts';
 import { clusterOfRun, newIndex, onWhat } from './stores.ts';
 
 /** The command line on a cluster: only the address is set, and nothing else changes. */
@@ -60,6 +60,21 @@ describe.skipIf(inject('cluster') === null)(`the command line on Elasticsearch${
     expect(chain.memories.map((memory: { id: string }) => memory.id)).toEqual(['love', 'stop']);
     await say('erase', 'love');
     expect((await runCli(['history', 'love'], settings)).code).toBe(1);
+  });
+
+  it('leaves one winner of four processes that supersede one memory at once', async () => {
+    const settings = env();
+    await runCli(['remember', 'Tea', '--id', 'head'], settings);
+    const names = ['w0', 'w1', 'w2', 'w3'];
+    const writers = names.map((id) =>
+      ended(startCli(['remember', `Drink ${id}`, '--id', id, '--supersedes', 'head'], settings)),
+    );
+    const results = await Promise.all(writers);
+    expect(results.filter(({ code }) => code === 0)).toHaveLength(1);
+    for (const { code, stderr } of results) if (code !== 0) expect(stderr).toContain('CONFLICT');
+    const { stdout } = await runCli(['list', '--status', 'all', '--json'], settings);
+    const memories = JSON.parse(stdout).memories as { status: string }[];
+    expect(memories.map(({ status }) => status).sort()).toEqual(['open', 'superseded']);
   });
 
   it('doctor proves the arithmetic and finds nothing wrong', async () => {
