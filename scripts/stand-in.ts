@@ -29,7 +29,7 @@ export interface Seen {
 const THEMES = [
   {
     name: 'walking',
-    question: 'How much walking should I plan for each day?',
+    question: 'Are long walks welcome, and how is my knee?',
     about: /walk|knee|steps|miles|on foot/i,
     no: /injur|at most|no steep|no long walk/i,
     yes: /healed|welcome|entire city|miles between|on foot/i,

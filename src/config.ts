@@ -213,3 +213,8 @@ function toConfig(env: z.infer<typeof environment>): Config {
     colour: env.NO_COLOR !== null ? false : env.FORCE_COLOR !== null ? env.FORCE_COLOR !== '0' : null,
   });
 }
+
+/** Switches off what libraries report about the machine by themselves; the ONNX runtime asks when it is loaded. */
+export function silenceTelemetry(env: Record<string, string | undefined> = process.env): void {
+  env.ORT_DISABLE_TELEMETRY ??= '1';
+}

@@ -1,4 +1,4 @@
-import type { Config } from './config.ts';
+import { type Config, silenceTelemetry } from './config.ts';
 import type { Embedder, EmbeddingModel } from './embedder.ts';
 import { withVectorCache } from './embedders/cache.ts';
 import { createLocalEmbedder } from './embedders/local.ts';
@@ -57,7 +57,10 @@ export function openEmbedder(
 }
 
 function plainEmbedder({ embeddings }: Config): Embedder {
-  if (embeddings === null) return createLocalEmbedder();
+  if (embeddings === null) {
+    silenceTelemetry();
+    return createLocalEmbedder();
+  }
   const { url, model, apiKey } = embeddings;
   return createOpenAiCompatibleEmbedder({ url, model, ...(apiKey === null ? {} : { apiKey }) });
 }

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ended, runCli, startCli } from './run-cli.ts';
@@ -49,6 +50,21 @@ describe('a process killed with SIGKILL', () => {
     }
     expect((await runCli(supersede)).code).toBe(0);
     expect((await all(db)).map(({ id, status }) => `${id} ${status}`).sort()).toEqual(['new open', 'old superseded']);
+  }, 60_000);
+});
+
+describe('a process that embeds', () => {
+  it('leaves nothing in the home folder: no telemetry, no identifier', async () => {
+    const home = temporaryFolder();
+    const db = ['--db', join(temporaryFolder(), 'a.db')];
+    const env = {
+      HOME: home,
+      XDG_CACHE_HOME: join(home, '.cache'),
+      SUPERSEDED_CACHE: join(temporaryFolder(), 'cache'),
+    };
+    const { code } = await ended(startCli(['remember', 'A note for the model to embed', ...db], env));
+    expect(code).toBe(0);
+    expect(readdirSync(home, { recursive: true })).toEqual([]);
   }, 60_000);
 });
 

@@ -175,7 +175,7 @@ const next = ({ colour }: Page): string =>
     colour.dim(RULE),
     'Next, on a store of your own:',
     '  npm run seed                                       fill it with the same memories',
-    '  npm run recall -- "How far can I walk in a day?"    ask it; --explain shows the parts of a score',
-    '  npm run remember -- "Long walks are welcome again" --supersedes knee-injury',
+    '  npm run recall -- "Are long walks fine?"           ask it; --explain shows the parts of a score',
+    '  npm run remember -- "Long walks are welcome again" --topic preference --supersedes knee-injury',
     '  npm run history -- knee-injury                     see what replaced what, and when',
   ].join('\n');

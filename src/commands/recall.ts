@@ -19,7 +19,7 @@ export const recallCommand: Command = {
     explain: { type: 'boolean', description: 'show the parts of each score' },
     preset: { type: 'string', value: 'NAME', description: 'default, flat or single-window' },
   },
-  example: 'npx superseded recall "How far can I walk?" --explain',
+  example: 'npx superseded recall "Are long walks fine?" --explain',
   async run(context) {
     const answer = await context
       .open()

@@ -65,7 +65,7 @@ describe.skipIf(executablePath === null)('Studio, in the demo', () => {
       .last()
       .click();
     await page.getByRole('button', { name: 'Recall', exact: true }).nth(1).click();
-    await page.getByText('"query": "How much walking should I plan for each day?"').waitFor();
+    await page.getByText('"query": "Are long walks welcome, and how is my knee?"').waitFor();
     await page.getByText('"id": "knee-injury"').first().waitFor();
     await picture('studio-recall');
   });
