@@ -1,23 +1,26 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { PRESETS } from '../src/aging.ts';
-import type { Embedder, EmbeddingModel } from '../src/embedder.ts';
 import { createLocalEmbedder } from '../src/embedders/local.ts';
-import type { MemoryRow } from '../src/memory.ts';
-import { seedRow } from '../src/seeds.ts';
-import type { RankQuery } from '../src/store.ts';
 import { createEmbeddedStore } from '../src/stores/embedded.ts';
 import { createSuperseded } from '../src/superseded.ts';
+import { embedder, megabytes, NOW, questionOf, rowOf, sentence, timesOf, unitVector } from './bench-data.ts';
+import { measureElasticsearch } from './bench-elasticsearch.ts';
 
 /** Speed, memory and file size of the embedded store on synthetic memories, and of embedding apart from it. */
 
 const USAGE = `npm run bench -- [--sizes 1000,10000,100000] [--users 1000] [--queries 200] [--out FILE]
 
-Prints a table, and writes the numbers as JSON to FILE (docs/bench.json). Each size runs in a process of its own.`;
+Prints a table, and writes the numbers as JSON to FILE (docs/bench.json). Each size runs in a process of its own.
+
+npm run bench -- --elasticsearch URL|test-node [--size 100000] [--users 1000] [--queries 200] [--out FILE]
+
+Loads the memories into an index of its own, removed afterwards, and into an embedded store, asks both the same
+questions, and writes the numbers beside the others in FILE. \`test-node\` starts the node of the tests, whose ES|QL
+is answered by a stand-in.`;
 
 const { values: options } = parseArgs({
   options: {
@@ -25,78 +28,12 @@ const { values: options } = parseArgs({
     users: { type: 'string', default: '1000' },
     queries: { type: 'string', default: '200' },
     out: { type: 'string', default: fileURLToPath(new URL('../docs/bench.json', import.meta.url)) },
+    elasticsearch: { type: 'string' },
+    size: { type: 'string', default: '100000' },
     only: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 });
-
-const MODEL: EmbeddingModel = { name: 'synthetic', dimensions: 384, hash: null, lo: 0, hi: 1, nearDuplicate: 0.99 };
-const NOW = Date.parse('2026-03-01T09:00:00Z');
-const TOPICS = ['preference', 'plan', 'event', 'fact', 'constraint', 'lodging'];
-
-/** Repeatable numbers (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-const random = randomOf(7);
-/** A word of a vocabulary of 20,000, the first ones far more often than the last. */
-const word = (): string => `w${Math.floor(20_000 ** random())}`;
-const sentence = (words: number): string => Array.from({ length: words }, word).join(' ');
-
-function unitVector(): Float32Array {
-  const vector = Float32Array.from({ length: MODEL.dimensions }, () => random() - 0.5);
-  const length = Math.hypot(...vector);
-  return vector.map((component) => component / length);
-}
-
-const embedder: Embedder = {
-  model: async () => MODEL,
-  embedQuery: async () => unitVector(),
-  embedPassages: async (texts) => texts.map(unitVector),
-  forget: async () => {},
-  close: async () => {},
-};
-
-const rowOf = (index: number, users: number): MemoryRow =>
-  seedRow(
-    {
-      id: `m${index}`,
-      title: null,
-      content: sentence(35),
-      tags: [],
-      kind: 'episodic',
-      topic: TOPICS[index % TOPICS.length] ?? 'fact',
-      scope: `user:u${index % users}`,
-      ageDays: 1 + (index % 700),
-    },
-    NOW,
-  );
-
-interface Times {
-  p50: number;
-  p95: number;
-}
-
-async function timesOf(count: number, run: (index: number) => Promise<unknown>): Promise<Times> {
-  const times: number[] = [];
-  for (let index = 0; index < count; index++) {
-    const start = performance.now();
-    await run(index);
-    times.push(performance.now() - start);
-  }
-  times.sort((a, b) => a - b);
-  const at = (share: number) => Math.round((times[Math.floor(share * (times.length - 1))] ?? 0) * 100) / 100;
-  return { p50: at(0.5), p95: at(0.95) };
-}
-
-const megabytes = (bytes: number): number => Math.round(bytes / 1024 / 1024);
 
 async function measure(size: number, users: number, queries: number) {
   const folder = mkdtempSync(join(tmpdir(), 'superseded-bench-'));
@@ -118,28 +55,13 @@ async function measure(size: number, users: number, queries: number) {
     await filling.close();
     const store = createEmbeddedStore({ file, model: embedder.model });
     const service = createSuperseded({ store, embedder, clock: () => NOW });
-    const query = (more: Partial<RankQuery> = {}): RankQuery => ({
-      text: sentence(6),
-      vector: unitVector(),
-      calibration: { lo: 0, hi: 1 },
-      aging: PRESETS.default,
-      limit: 8,
-      includeHistory: false,
-      strict: false,
-      kinds: [],
-      topics: [],
-      tags: [],
-      asOf: NOW,
-      knownAt: NOW,
-      ...more,
-    });
     const handle = (index: number) => store.for(`user:u${index % users}`);
-    const first = await timesOf(1, () => handle(0).rank(query()));
-    if (users > 1) await timesOf(Math.min(users, 300), (index) => handle(index).rank(query()));
-    else await timesOf(20, () => handle(0).rank(query()));
-    const recall = await timesOf(queries, (index) => handle(index).rank(query()));
+    const first = await timesOf(1, () => handle(0).rank(questionOf()));
+    if (users > 1) await timesOf(Math.min(users, 300), (index) => handle(index).rank(questionOf()));
+    else await timesOf(20, () => handle(0).rank(questionOf()));
+    const recall = await timesOf(queries, (index) => handle(index).rank(questionOf()));
     const past = NOW - 200 * 86_400_000;
-    const asOf = await timesOf(queries, (index) => handle(index).rank(query({ asOf: past, knownAt: NOW })));
+    const asOf = await timesOf(queries, (index) => handle(index).rank(questionOf({ asOf: past, knownAt: NOW })));
     const rss = process.memoryUsage().rss;
     const mine = service.for('u0');
     const remember = await timesOf(100, (index) => mine.remember({ content: sentence(35), id: `new-${index}` }));
@@ -215,6 +137,17 @@ async function main(): Promise<void> {
     process.stdout.write(JSON.stringify(result));
     return;
   }
+  if (options.elasticsearch) {
+    const [size, users, queries] = [options.size, options.users, options.queries].map(Number) as [
+      number,
+      number,
+      number,
+    ];
+    const elasticsearch = await measureElasticsearch(options.elasticsearch, { size, users, queries });
+    writeFileSync(options.out, `${JSON.stringify({ ...written(), elasticsearch }, null, 2)}\n`);
+    console.log(JSON.stringify(elasticsearch, null, 2));
+    return;
+  }
   const sizes = options.sizes.split(',').map(Number);
   const stores = sizes.map((size) => apart<Measured>(`store:${size}:1`));
   const many = Number(options.users) > 1 ? [apart<Measured>(`store:${Math.max(...sizes)}:${options.users}`)] : [];
@@ -225,11 +158,22 @@ async function main(): Promise<void> {
     cores: availableParallelism(),
     memoryGb: Math.round(totalmem() / 2 ** 30),
   };
-  const report = { at: new Date().toISOString().slice(0, 10), machine, stores: [...stores, ...many], embedding };
+  const report = {
+    ...written(),
+    at: new Date().toISOString().slice(0, 10),
+    machine,
+    stores: [...stores, ...many],
+    embedding,
+  };
   writeFileSync(options.out, `${JSON.stringify(report, null, 2)}\n`);
   const { reportTable } = await import('./bench-report.ts');
   console.log(reportTable(report));
 }
+
+/** The report as it is, of which each run replaces its own part. */
+const written = (): object =>
+  existsSync(options.out) ? (JSON.parse(readFileSync(options.out, 'utf8')) as object) : {};
+
 export interface Report {
   at: string;
   machine: { node: string; cpu: string; cores: number; memoryGb: number };

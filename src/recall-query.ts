@@ -118,7 +118,7 @@ function trusted(asOf: number, { named, otherwise }: Windows): Esql[] {
 /** 0001-01-01: older than any memory, and still an instant to ES|QL. */
 const EARLIEST = -62_135_596_800_000;
 
-/** The most that KNN takes: the index is flat, so they are exact, and the scope keeps them few. */
+/** The most that KNN takes. A flat field matches every document whatever its k (seen on 9.5.3); `hnsw` needs it. */
 const MOST_NEIGHBOURS = 10_000;
 
 function branches(query: RankQuery, target: Target, neighbours: number): Esql {

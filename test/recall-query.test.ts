@@ -214,6 +214,15 @@ describe('the recall query', () => {
     });
   });
 
+  it('asks KNN for more neighbours where the request filter may take some away, with the same text', () => {
+    const near = (tags: string[], hidden: string[] = []) => {
+      const { query, params } = recallQuery({ ...QUERY, tags }, 'user:ana', dense, hidden);
+      expect(query).toBe(compile().query);
+      return params.flatMap((param) => ('near' in param ? [param.near] : []));
+    };
+    expect([near([]), near(['travel']), near([], ['b1'])]).toEqual([[80], [10_000], [10_000]]);
+  });
+
   it('gives a topic to the first window that names it', () => {
     const window = { topics: ['plan'], halfLifeHours: 720, floor: 0.1 };
     const { query } = compile({

@@ -133,7 +133,8 @@ export function lookupContract(specify: Specify): void {
       for (let n = 0; n < 5; n++) {
         const row = rowOf({ id: `m${n}`, content: `text ${n}`, derivedFrom: [`s${n}`], denies: [`d${n}`] });
         const links = [{ derivedFrom: `s${n}` }, { denies: `d${n}` }, { textKey: row.textKey }];
-        const ids = async (filter: Partial<Filter>) => (await ana.find({ limit: 9, ...filter })).map(({ row }) => row.id);
+        const ids = async (filter: Partial<Filter>) =>
+          (await ana.find({ limit: 9, ...filter })).map(({ row }) => row.id);
         for (const filter of links) {
           const id = `${row.id}-${Object.keys(filter)[0]}`;
           await ana.commit({ insert: [{ row: { ...row, id }, vector: at(0.5) }] });

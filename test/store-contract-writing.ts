@@ -140,15 +140,12 @@ export function writingContract(specify: Specify): void {
     const more = rowOf({ id: 'b' });
     if (once) {
       const changed = { ...other, freshAt: row.freshAt, confidence: 0.4 };
-      await store
-        .for(ANA)
-        .commit({ insert: [{ row: more, vector: at(0.1) }], update: [{ ...once, row: changed }] });
+      await store.for(ANA).commit({ insert: [{ row: more, vector: at(0.1) }], update: [{ ...once, row: changed }] });
     }
     expect((await read(store, 'a')).row).toEqual({ ...wanted, confidence: 0.4 });
-    expect((await store.for(ANA).find({ topic: row.topic, kind: row.kind, limit: 9 })).map(({ row }) => row.id)).toEqual([
-      'b',
-      'a',
-    ]);
+    expect(
+      (await store.for(ANA).find({ topic: row.topic, kind: row.kind, limit: 9 })).map(({ row }) => row.id),
+    ).toEqual(['b', 'a']);
   });
 
   specify('an update changes what a memory was derived from', async (store) => {

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { PRESETS } from '../aging.ts';
 import type { EmbeddingModel } from '../embedder.ts';
 import { SupersededError } from '../errors.ts';
+import { esql } from '../esql.ts';
 import { type MemoryRow, newRow, type Scope } from '../memory.ts';
 import type { Dialect } from '../recall-query.ts';
 import type { Check, MemoryStore } from '../store.ts';
-import { esql } from '../esql.ts';
 import type { Backend } from './elasticsearch-backend.ts';
 import { arithmetic, type Capabilities } from './elasticsearch-capabilities.ts';
 import { numberIn, runEsql } from './elasticsearch-esql.ts';
@@ -100,7 +100,8 @@ async function clocksAgree(backend: Backend): Promise<string> {
   const there = numberIn(answer, 'clock');
   // The cluster read its clock at some instant between the two.
   const apart = Math.max(asked - there, there - answered, 0);
-  if (apart <= MOST_APART_MS) return `this machine and the cluster are less than ${Math.ceil((apart + 1) / 1000)} s apart`;
+  if (apart <= MOST_APART_MS)
+    return `this machine and the cluster are less than ${Math.ceil((apart + 1) / 1000)} s apart`;
   const seconds = Math.round(apart / 1000);
   throw new SupersededError('CONFIGURATION', `This machine's clock and the cluster's are ${seconds} s apart.`, {
     hint: 'Synchronise both by NTP: a writer whose clock is off may have its unfinished commits undone by others.',

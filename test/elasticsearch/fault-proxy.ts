@@ -27,7 +27,9 @@ export type Fault =
   /** Answered here, in place of the cluster. */
   | { status: number; body: object; headers?: Record<string, string> }
   /** The request is carried out, and its answer changed. */
-  | { change: (answer: string) => string };
+  | { change: (answer: string) => string }
+  /** A bulk is carried out but for the items on these documents, which are answered with 429. */
+  | { busy: (document: string) => boolean };
 
 export interface FaultProxy {
   url: string;
@@ -60,8 +62,14 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     for (const [name, value] of Object.entries(incoming.headers)) {
       if (!['host', 'connection', 'content-length', 'accept-encoding'].includes(name)) headers.set(name, String(value));
     }
-    const send = () => fetch(new URL(path, target), { method, headers, ...(body.length > 0 ? { body } : {}) });
     const fault = proxy.fault(request);
+    const part = typeof fault === 'object' && 'busy' in fault ? takeApart(request.body, fault.busy) : null;
+    const sent = part ? part.taken : body;
+    const send = () => fetch(new URL(path, target), { method, headers, ...(sent.length > 0 ? { body: sent } : {}) });
+    if (part?.taken === '') {
+      outgoing.writeHead(200, { 'content-type': 'application/json', 'x-elastic-product': 'Elasticsearch' });
+      return void outgoing.end(part.put({ errors: true, items: [] }));
+    }
     if (fault === 'drop') return void outgoing.destroy();
     if (fault === 'hold') return void held.push(send);
     if (typeof fault === 'object' && 'status' in fault) {
@@ -76,7 +84,8 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     const text = await response.text();
     if (fault === 'lose') return void outgoing.destroy();
     if (fault === 'swallow') return;
-    const full = Buffer.from(typeof fault === 'object' ? fault.change(text) : text);
+    const change = typeof fault === 'object' && 'change' in fault ? fault.change : (answer: string) => answer;
+    const full = Buffer.from(part ? part.put(JSON.parse(text) as BulkAnswer) : change(text));
     const kept = Object.fromEntries(
       [...response.headers].filter(
         ([name]) => !['content-encoding', 'content-length', 'transfer-encoding', 'connection'].includes(name),
@@ -99,4 +108,33 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
         server.closeAllConnections();
       }),
   });
+}
+
+interface BulkAnswer {
+  errors: boolean;
+  items: object[];
+}
+
+/** What of a bulk is sent on, and how the answer is put together again. */
+function takeApart(body: string, isBusy: (document: string) => boolean) {
+  const lines = body.trim().split('\n');
+  const items: { action: string; id: string; lines: string[]; busy: boolean }[] = [];
+  while (lines.length > 0) {
+    const header = lines.shift() ?? '';
+    const [[action, { _id: id }] = ['', { _id: '' }]] = Object.entries(
+      JSON.parse(header) as Record<string, { _id: string }>,
+    );
+    items.push({ action, id, busy: isBusy(id), lines: [header, ...(action === 'delete' ? [] : lines.splice(0, 1))] });
+  }
+  const error = { type: 'es_rejected_execution_exception', reason: 'busy' };
+  return {
+    taken: items.flatMap(({ busy, lines }) => (busy ? [] : lines.map((line) => `${line}\n`))).join(''),
+    put: ({ items: answered }: BulkAnswer): string => {
+      const rest = [...answered];
+      const all = items.map(({ action, id, busy }) =>
+        busy ? { [action]: { _id: id, status: 429, error } } : rest.shift(),
+      );
+      return JSON.stringify({ took: 1, errors: true, items: all });
+    },
+  };
 }

@@ -7,8 +7,8 @@ import { PRESETS } from '../../src/aging.ts';
 import { type Scope, SHARED } from '../../src/memory.ts';
 import type { Ranking, RankQuery } from '../../src/store.ts';
 import { createEmbeddedStore } from '../../src/stores/embedded.ts';
-import { ANA, BEN, DAY, modelOf, NOW, rowOf, T0 } from '../store-fixtures.ts';
 import { startStandIn } from '../esql-stand-in.ts';
+import { ANA, BEN, DAY, modelOf, NOW, rowOf, T0 } from '../store-fixtures.ts';
 import { clusterOfRun, newIndex, newStore, onWhat, storeOn } from './stores.ts';
 
 /** The same memories in both stores: a score there is a score here. No updates, since dead versions count for BM25. */

@@ -115,8 +115,11 @@ export class Source {
     const size = whole ? WINDOW : Math.min(limit, WINDOW);
     if (size === 0) return [];
     const filter = [...this.filter, ...this.afterwards];
-    const query =
-      this.must.length + filter.length > 0 ? bool({ must: this.must, filter }) : { match_all: {} };
+    // A flat field's knn query matches every document, whatever its k; an approximate one has k of them and no more.
+    if (this.afterwards.length > 0) {
+      for (const { dsl } of this.translator.knn) filter.push({ ids: { values: await this.nearest(backend, dsl) } });
+    }
+    const query = this.must.length + filter.length > 0 ? bool({ must: this.must, filter }) : { match_all: {} };
     const paths = [...this.fields.values()].filter((field) => field.type !== 'dense_vector').map((field) => field.path);
     const found = await backend.search(this.index, {
       size,
@@ -142,6 +145,12 @@ export class Source {
           );
     const kept = rows.filter((row) => this.rest.every((test) => test.run(row) === true));
     return limit === undefined ? kept : kept.slice(0, limit);
+  }
+
+  private async nearest(backend: Backend, dsl: Dsl): Promise<string[]> {
+    const size = Math.min(Number(dsl.k), WINDOW);
+    const body = { size, query: { knn: dsl }, track_scores: true, track_total_hits: false, _source: false } as const;
+    return (await backend.search(this.index, body)).hits.map(({ _id }) => _id);
   }
 }
 
