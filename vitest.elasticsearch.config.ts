@@ -5,6 +5,7 @@ export default defineConfig({
   test: {
     include: ['test/elasticsearch/*.test.ts'],
     globalSetup: ['test/elasticsearch/cluster.ts'],
+    setupFiles: ['test/seed.ts'],
     fileParallelism: false,
     testTimeout: 120_000,
     hookTimeout: 300_000,

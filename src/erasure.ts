@@ -4,7 +4,7 @@ import * as field from './fields.ts';
 import { everything } from './list.ts';
 import { iso, passageOf, SHARED } from './memory.ts';
 import type { Filter, Stored } from './store.ts';
-import { withoutLinksTo } from './transfer-line.ts';
+import { namesOf, withoutLinksTo } from './transfer-line.ts';
 import { check, refuse } from './validation.ts';
 import { type Actor, entryOf, instantOf, notFound, transact } from './verb.ts';
 
@@ -40,8 +40,10 @@ export async function erase(actor: Actor, memory: string, input: unknown): Promi
     const others = derived.filter(({ row }) => !ids.has(row.id));
     const deniers = await inbound(actor, ids, (id) => ({ denies: id }));
     if (others.length > 0 && !force) throw stillNeeded(memory, others);
-    const at = instantOf(actor, recordedAt, [stored.row]);
     const neighbours = await rowsNaming(actor, copies, [...others, ...deniers]);
+    // No change of a neighbour may be dated before its last one either; a caller's own instant counts for the memory.
+    const dated = recordedAt === undefined ? neighbours.map(({ row }) => row) : [];
+    const at = instantOf(actor, recordedAt, [stored.row, ...dated]);
     const freed = neighbours.map((neighbour) => ({ ...neighbour, row: withoutLinksTo(neighbour.row, ids) }));
     const audit = [
       ...copies.map(({ row }) => ({ ...entryOf(actor, 'erase', at, null, null), memory: row.id })),
@@ -108,7 +110,7 @@ async function rowsNaming(actor: Actor, erased: readonly Stored[], naming: reado
   const linked = ids.length === 0 ? [] : await actor.store.get(ids);
   const own = linked.filter(({ row }) => row.scope === actor.store.scope);
   return [...new Map([...own, ...naming].map((stored) => [stored.row.id, stored])).values()].filter(
-    ({ row }) => !gone.has(row.id),
+    ({ row }) => !gone.has(row.id) && namesOf(row).some((id) => gone.has(id)),
   );
 }
 

@@ -23,6 +23,7 @@ export function createTurn(): Turn {
   /** Words of an earlier step, for a model that says the answer and then calls a tool. */
   let earlier = '';
   let unfinished = false;
+  let ended = false;
   let usage: Record<string, unknown> = {};
   let failure: { error: unknown } | null = null;
 
@@ -51,6 +52,7 @@ export function createTurn(): Turn {
         const { query, found } = chunk.data as PreRecalled;
         yield step('pre-recall', { query }, found);
       } else if (chunk.type === 'finish') {
+        ended = true;
         unfinished = chunk.payload.stepResult.reason === 'tool-calls';
         const { inputTokens, outputTokens, totalTokens } = chunk.payload.output.usage;
         usage = { inputTokens: inputTokens ?? 0, outputTokens: outputTokens ?? 0, totalTokens: totalTokens ?? 0 };
@@ -64,10 +66,18 @@ export function createTurn(): Turn {
     finish() {
       if (failure) throw knownError(failure.error);
       const text = reply.trim() || (unfinished ? '' : earlier.trim());
+      if (text === '' && !ended) throw endedEarly();
       return { reply: text === '' ? NO_ANSWER : text, steps, usage };
     },
   };
 }
+
+/** A stream that stopped without words and without saying so is no answer. */
+const endedEarly = (): SupersededError =>
+  new SupersededError('MODEL_FAILED', 'The turn ended before the model had finished.', {
+    hint: 'Ask again.',
+    tellCaller: true,
+  });
 
 /** What a tool's failure looks like in a step: the code and the sentence, no stack. */
 function described(error: unknown): Record<string, unknown> {

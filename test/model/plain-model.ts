@@ -185,7 +185,6 @@ export class PlainModel {
     if (this.erased.has(id)) return ok;
     const row = this.memories.get(id);
     if (!row) return fail('NOT_FOUND');
-    const at = this.at(clock, [row]);
     const gone = new Set([id]);
     for (let grown = true; grown; ) {
       const before = gone.size;
@@ -198,9 +197,11 @@ export class PlainModel {
       this.memories.delete(other);
       this.erased.add(other);
     }
-    for (const row of this.memories.values()) {
-      const names = [...row.replaces, ...row.denies, row.ended?.by ?? '', row.deniedBy ?? ''];
-      if (names.some((name) => gone.has(name))) row.touched.push(at);
+    const named = (row: PlainMemory) => [...row.replaces, ...row.denies, row.ended?.by ?? '', row.deniedBy ?? ''];
+    const neighbours = [...this.memories.values()].filter((other) => named(other).some((name) => gone.has(name)));
+    const at = this.at(clock, [row, ...neighbours]);
+    for (const row of neighbours) {
+      row.touched.push(at);
       row.replaces = row.replaces.filter((target) => !gone.has(target));
       row.denies = row.denies.filter((target) => !gone.has(target));
       if (row.deniedBy && gone.has(row.deniedBy)) row.deniedBy = null;
