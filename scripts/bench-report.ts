@@ -13,7 +13,19 @@ const storeLine = (row: Measured): string =>
 const embeddingLine = ({ runtime, loadMs, question, passage }: MeasuredEmbedding): string =>
   `| ${runtime === 'native' ? 'native ONNX runtime' : 'WebAssembly'} | ${loadMs} ms | ${pair(question)} | ${pair(passage)} |`;
 
-export function reportTable({ at, machine, stores, embedding }: Report): string {
+/** The same memories on Elasticsearch and in the embedded store, in one sentence. */
+function elasticsearchLine(measured: Report['elasticsearch']): string[] {
+  if (!measured) return [];
+  const { memories, users, fillSeconds, recall, mostResidentMb, note } = measured;
+  const size = `${memories.toLocaleString('en')} memories of ${users.toLocaleString('en')} users`;
+  return [
+    '',
+    `On Elasticsearch, ${size}: loaded in ${fillSeconds.elasticsearch} s with at most ${mostResidentMb} MB resident here, ` +
+      `recall ${pair(recall.elasticsearch)} ms, beside ${pair(recall.embedded)} ms in the embedded store over the same data. ${note}`,
+  ];
+}
+
+export function reportTable({ at, machine, stores, embedding, elasticsearch }: Report): string {
   return [
     `Milliseconds, p50 / p95, measured on ${at} (${machine.cores} cores, ${machine.cpu.trim()}, Node ${machine.node}). Search is apart from embedding the question.`,
     '',
@@ -24,6 +36,7 @@ export function reportTable({ at, machine, stores, embedding }: Report): string 
     '| embedding | load | a question | a memory of 60 words |',
     '|---|---|---|---|',
     ...embedding.map(embeddingLine),
+    ...elasticsearchLine(elasticsearch),
   ].join('\n');
 }
 

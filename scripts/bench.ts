@@ -179,6 +179,7 @@ export interface Report {
   machine: { node: string; cpu: string; cores: number; memoryGb: number };
   stores: Measured[];
   embedding: MeasuredEmbedding[];
+  elasticsearch?: Awaited<ReturnType<typeof measureElasticsearch>>;
 }
 
 await main();
