@@ -32,6 +32,11 @@ export const text = (max: number, min = 0) =>
     .refine((value) => min === 0 || value.length > 0, 'is empty: give at least one character that is not white space')
     .refine((value) => codePoints(value) <= max, `is longer than ${max.toLocaleString('en')} characters: shorten it`);
 
+/** A short name; null where there is none. */
+export const title = text(LIMITS.title)
+  .nullish()
+  .transform((value) => value || null);
+
 /** Why something was done; null where nothing was said. */
 export const reason = text(LIMITS.reason)
   .nullish()

@@ -16,10 +16,7 @@ import { type Actor, entryOf, instantOf, mustBeOpen, notFound, ownRows, transact
 
 export const rememberInput = z.strictObject({
   content: field.text(field.LIMITS.content, 1),
-  title: field
-    .text(field.LIMITS.title)
-    .nullish()
-    .transform((value) => value || null),
+  title: field.title,
   kind: field.kind.default('episodic'),
   topic: field.topic.default('general'),
   tags: field.tags.default([]),

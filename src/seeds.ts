@@ -17,10 +17,7 @@ const scope = z
 
 const seedMemory = z.strictObject({
   id: field.id,
-  title: field
-    .text(field.LIMITS.title)
-    .nullish()
-    .transform((value) => value || null),
+  title: field.title,
   content: field.text(field.LIMITS.content, 1),
   tags: field.tags.default([]),
   kind: field.kind,

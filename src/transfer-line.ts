@@ -15,10 +15,7 @@ export const importedLine = z
     id: field.id,
     kind: z.enum(KINDS),
     topic: field.topic,
-    title: field
-      .text(field.LIMITS.title)
-      .nullish()
-      .transform((value) => value || null),
+    title: field.title,
     content: field.text(field.LIMITS.content, 1),
     tags: field.tags.default([]),
     createdAt: field.instant,

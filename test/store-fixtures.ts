@@ -1,7 +1,7 @@
 import type { AgingTable } from '../src/aging.ts';
 import { PRESETS } from '../src/aging.ts';
 import type { EmbeddingModel } from '../src/embedder.ts';
-import { type MemoryRow, type Scope, textKeyOf } from '../src/memory.ts';
+import { type MemoryRow, newRow, type Scope, textKeyOf } from '../src/memory.ts';
 import type { AuditEntry, MemoryStore, RankQuery, Stored } from '../src/store.ts';
 
 /** Rows, vectors and questions for tests of stores: synthetic, and the same for every driver. */
@@ -34,40 +34,11 @@ export function at(cosine: number, dimensions = 8, axis = 1): Float32Array {
 }
 
 export function rowOf(overrides: Partial<MemoryRow> & { id: string }): MemoryRow {
+  const { id, createdAt = T0, validFrom = T0 } = overrides;
+  const said = { id, scope: ANA, kind: 'episodic', topic: 'preference', title: null, content: `memory ${id}` } as const;
   const row: MemoryRow = {
-    scope: ANA,
-    kind: 'episodic',
-    topic: 'preference',
-    title: null,
-    content: `memory ${overrides.id}`,
-    tags: [],
-    createdAt: T0,
-    validFrom: T0,
-    plannedTo: null,
-    validTo: null,
-    closedAt: null,
-    closedAs: null,
-    closedReason: null,
-    supersedes: [],
-    supersededBy: null,
-    denies: [],
-    deniedBy: null,
-    deniedAt: null,
-    reopens: null,
-    reopenedBy: null,
-    reopenedAt: null,
-    derivedFrom: [],
-    confidence: 1,
-    feedbackSum: 0,
-    feedbackCount: 0,
-    freshAt: overrides.validFrom ?? overrides.createdAt ?? T0,
-    confirmedAt: null,
-    textKey: '',
-    changedMind: false,
-    similarTo: [],
-    reviewedAt: null,
-    changedAt: overrides.createdAt ?? T0,
-    changes: 0,
+    ...newRow({ ...said, tags: [] }, createdAt, validFrom),
+    freshAt: overrides.validFrom ?? createdAt,
     ...overrides,
   };
   return { ...row, textKey: overrides.textKey ?? textKeyOf(row) };
