@@ -19,6 +19,8 @@ export interface MemoryStore {
   for(scope: Scope): ScopedStore;
   /** As `commit`, over rows of several scopes at once: for seeding alone. Each audit entry belongs to its row's scope. */
   load(changes: Pick<Changes, 'insert' | 'audit'>): Promise<void>;
+  /** As in a scope, over all scopes: counts and sums, and no memory. */
+  lifetimes(now: number): Promise<Lifetimes[]>;
   /** What `doctor` examines of this store, in order. */
   checks(): readonly Check[];
   /** The database's own vectors of texts, of unit length; only where it embeds. */
@@ -51,6 +53,10 @@ export interface ScopedStore {
   tombstones(ids: readonly string[]): Promise<Tombstone[]>;
   /** Own audit entries, newest first. */
   audit(filter: AuditFilter): Promise<AuditEntry[]>;
+  /** How long own memories held, added up by topic, of all topics unless named; in no fixed order. */
+  lifetimes(now: number, topics?: readonly string[]): Promise<Lifetimes[]>;
+  /** The own memories of a topic that `lifetimes` adds up, one by one; in no fixed order. */
+  lives(topic: string, now: number): Promise<Life[]>;
   /** Writes all of it or none; throws VersionConflict where a row changed since it was read, or a new id exists. */
   commit(changes: Changes): Promise<void>;
 }
@@ -158,4 +164,35 @@ export interface Filter {
   limit: number;
   /** Rows older than this one only. */
   after?: { createdAt: number; id: string };
+}
+
+/**
+ * How long the memories of a topic held. Counted are those recorded and true by `now`, without a planned end (their pace
+ * is given) and derived from no other memory (which is counted itself); not those never true or held for review.
+ */
+export interface Lifetimes {
+  scope: Scope;
+  topic: string;
+  /** Not closed: from their start until `readAt`. */
+  open: Lived;
+  /** Superseded by a person's different value. */
+  changed: Lived;
+  /** Closed in another way. */
+  ended: Lived;
+  /** The last time a memory among them was recorded, confirmed or changed by a person, or became true; at most `now`. */
+  heardAt: number;
+  /** The `now` of the reading. */
+  readAt: number;
+}
+
+export interface Lived {
+  count: number;
+  hours: number;
+}
+
+/** One memory's time in the world; `endedAt` is null while it is not closed. */
+export interface Life {
+  startedAt: number;
+  endedAt: number | null;
+  changed: boolean;
 }

@@ -1,5 +1,6 @@
 import { afterEach, describe, it } from 'vitest';
 import type { MemoryStore } from '../src/store.ts';
+import { lifetimesContract } from './store-contract-lifetimes.ts';
 import { lookupContract } from './store-contract-lookup.ts';
 import { rankingContract } from './store-contract-ranking.ts';
 import { selectionContract } from './store-contract-selection.ts';
@@ -39,6 +40,7 @@ export function describeStore(name: string, { open, openLate = open, skip = {} }
     describe('ranking', () => rankingContract(specify));
     describe('what is ranked', () => selectionContract(specify));
     describe('looking up', () => lookupContract(specify));
+    describe('lifetimes', () => lifetimesContract(specify));
     describe('writing', () => writingContract(specify));
     if (unknown.size > 0) throw new Error(`skipped tests that do not exist: ${[...unknown].join('; ')}`);
   });

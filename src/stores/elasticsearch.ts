@@ -11,6 +11,7 @@ import { commit } from './elasticsearch-commit.ts';
 import { documentIdOf, erasedAt, isId } from './elasticsearch-document.ts';
 import { dropIndices, setUp } from './elasticsearch-index.ts';
 import { embedOnServer } from './elasticsearch-inference.ts';
+import { readLifetimes, readLives } from './elasticsearch-lifetimes.ts';
 import { findRows, nearestRows } from './elasticsearch-lookups.ts';
 import { rankRows } from './elasticsearch-ranking.ts';
 import { fetchHits } from './elasticsearch-rows.ts';
@@ -75,6 +76,7 @@ export function createElasticsearchStore(options: ElasticsearchOptions): Elastic
         (after ?? before)?.scope ?? scopes.get(memory) ?? SHARED;
       await commit(backend, changes, scopeOf);
     },
+    lifetimes: (now) => readLifetimes(backend, {}, now),
     capabilities,
     settleAll: () => settleAll(backend),
     checks: () =>
@@ -97,7 +99,7 @@ export function createElasticsearchStore(options: ElasticsearchOptions): Elastic
   }
 }
 
-function reading(backend: Backend, scope: Scope): Pick<ScopedStore, 'scope' | 'get' | 'find' | 'tombstones' | 'audit'> {
+function reading(backend: Backend, scope: Scope): Omit<ScopedStore, 'rank' | 'nearest' | 'commit'> {
   return {
     scope,
     get: async (ids) => {
@@ -118,6 +120,8 @@ function reading(backend: Backend, scope: Scope): Pick<ScopedStore, 'scope' | 'g
       });
     },
     audit: (filter) => readAudit(backend, scope, filter),
+    lifetimes: (now, topics) => readLifetimes(backend, { scope, topics }, now),
+    lives: (topic, now) => readLives(backend, scope, topic, now),
   };
 }
 

@@ -149,7 +149,7 @@ function parsed<T>(row: Row, column: string): T | null {
 
 const listOf = (row: Row, column: string): string[] => JSON.parse(textOf(row, column)) as string[];
 
-function scopeOf(value: string): Scope {
+export function scopeOf(value: string): Scope {
   if (value === SHARED || value.startsWith('user:')) return value as Scope;
   throw damaged(`${value} is not a scope`);
 }

@@ -7,6 +7,9 @@ import { type Database, GUARD, numberOf, type Statement, textOf, textOrNull } fr
 /** Marks a file as ours: "SUPE" in ASCII. */
 const APPLICATION_ID = 0x53555045;
 
+/** Rows whose lives are counted, as the index over them and every query of it must write it. */
+export const WATCHED = `planned_to IS NULL AND derived_from = '[]' AND closed_as IS NOT 'held' AND closed_as IS NOT 'denied'`;
+
 /** Step n takes a database of version n to version n + 1. A released step is never changed. */
 const MIGRATIONS: readonly (readonly string[])[] = [
   [
@@ -42,6 +45,11 @@ const MIGRATIONS: readonly (readonly string[])[] = [
       scope TEXT NOT NULL, at INTEGER NOT NULL, id TEXT NOT NULL, actor TEXT NOT NULL, verb TEXT NOT NULL,
       memory TEXT NOT NULL, before TEXT, after TEXT, source TEXT NOT NULL, detail TEXT, PRIMARY KEY (scope, at, id))`,
     'CREATE INDEX audit_by_memory ON audit (scope, memory, at, id)',
+  ],
+  [
+    `CREATE INDEX memories_by_life ON memories (scope, topic, valid_from, valid_to, changed_mind, created_at,
+      confirmed_at, closed_at, closed_as, derived_from, planned_to)
+      WHERE ${WATCHED}`,
   ],
 ];
 

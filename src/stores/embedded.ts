@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs';
+import type { Row } from '@libsql/client/sqlite3';
 import type { EmbeddingModel } from '../embedder.ts';
 import { SupersededError } from '../errors.ts';
 import { type Scope, SHARED } from '../memory.ts';
@@ -6,6 +7,7 @@ import type { MemoryStore, ScopedStore } from '../store.ts';
 import { embeddedChecks } from './embedded-checks.ts';
 import { commitStatements, loadStatements } from './embedded-commit.ts';
 import { type Database, numberOf, openDatabase, type Statement, textOf } from './embedded-database.ts';
+import { lifetimesStatement, livesStatement, readLife, readLifetimes } from './embedded-lifetimes.ts';
 import { auditStatement, findStatement, getStatement } from './embedded-lookups.ts';
 import { readAudit, readStored } from './embedded-rows.ts';
 import { claimModel, migrate } from './embedded-schema.ts';
@@ -46,6 +48,7 @@ export function createEmbeddedStore({ file, model, busyTimeoutMs = 5000 }: Embed
       const { database, dimensions } = await open();
       await database.write(loadStatements(changes, dimensions));
     },
+    lifetimes: async (now) => (await rowsOf(open, lifetimesStatement({}, now))).map((row) => readLifetimes(row, now)),
     checks: () => embeddedChecks(async () => (await open()).database),
     embed: async () => {
       throw new SupersededError('UNSUPPORTED', 'The embedded store does not embed: the embedder does.');
@@ -93,28 +96,33 @@ async function openStore(file: string, model: () => Promise<EmbeddingModel>, bus
   }
 }
 
+async function rowsOf(open: () => Promise<Opened>, statement: Statement): Promise<Row[]> {
+  const { database } = await open();
+  return (await database.read([statement]))[0]?.rows ?? [];
+}
+
 function scopedStore(scope: Scope, open: () => Promise<Opened>): ScopedStore {
   const readable: Scope[] = scope === SHARED ? [SHARED] : [scope, SHARED];
-  const rowsOf = async (statement: Statement) => {
-    const { database } = await open();
-    return (await database.read([statement]))[0]?.rows ?? [];
-  };
+  const read = (statement: Statement) => rowsOf(open, statement);
   return {
     scope,
     rank: async (query) => rank(await open(), readable, query),
     nearest: async (query) => nearest(await open(), scope, query),
     get: async (ids) => {
-      const stored = (await rowsOf(getStatement(readable, ids))).map(readStored);
+      const stored = (await read(getStatement(readable, ids))).map(readStored);
       const own = new Set(stored.filter(({ row }) => row.scope === scope).map(({ row }) => row.id));
       return stored.filter(({ row }) => row.scope === scope || !own.has(row.id));
     },
-    find: async (filter) => (await rowsOf(findStatement(scope, filter))).map(readStored),
+    find: async (filter) => (await read(findStatement(scope, filter))).map(readStored),
     tombstones: async (ids) => {
       const sql = 'SELECT id, at FROM tombstones WHERE scope = ? AND id IN (SELECT value FROM json_each(?))';
-      const rows = await rowsOf({ sql, args: [scope, JSON.stringify(ids)] });
+      const rows = await read({ sql, args: [scope, JSON.stringify(ids)] });
       return rows.map((row) => ({ id: textOf(row, 'id'), at: numberOf(row, 'at') }));
     },
-    audit: async (filter) => (await rowsOf(auditStatement(scope, filter))).map(readAudit),
+    audit: async (filter) => (await read(auditStatement(scope, filter))).map(readAudit),
+    lifetimes: async (now, topics) =>
+      (await read(lifetimesStatement({ scope, topics }, now))).map((row) => readLifetimes(row, now)),
+    lives: async (topic, now) => (await read(livesStatement(scope, topic, now))).map(readLife),
     commit: async (changes) => {
       const opened = await open();
       await opened.database.write(commitStatements(scope, changes, opened.dimensions));
