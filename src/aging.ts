@@ -1,18 +1,21 @@
 /** How fast memories fade, as data: one window per topic, and the named presets of a recall. */
 
-/** The pace of a group of topics. `halfLifeHours: null` never ages; the weight never falls below `floor`. */
-export interface Window {
-  topics: readonly string[];
+/** How fast memories fade. `halfLifeHours: null` never ages; the weight never falls below `floor`. */
+export interface Pace {
   /** Hours after which the part above the floor has halved. */
   halfLifeHours: number | null;
   /** 0…1. */
   floor: number;
 }
 
+export interface Window extends Pace {
+  topics: readonly string[];
+}
+
 export interface AgingTable {
   windows: readonly Window[];
   /** For every topic that no window names. */
-  otherwise: Omit<Window, 'topics'>;
+  otherwise: Pace;
 }
 
 /** People change their minds in weeks, plans expire in days, what happened stays true, an allergy never fades. */
@@ -38,21 +41,5 @@ export const PRESETS = {
 export type Preset = keyof typeof PRESETS;
 export const PRESET_NAMES = Object.keys(PRESETS) as Preset[];
 
-export const windowOf = (table: AgingTable, topic: string): Omit<Window, 'topics'> =>
+export const windowOf = (table: AgingTable, topic: string): Pace =>
   table.windows.find((window) => window.topics.includes(topic)) ?? table.otherwise;
-
-/** A window as it is shown: one topic, or `null` for every topic without a window of its own. */
-export interface WindowInForce {
-  topic: string | null;
-  halfLifeHours: number | null;
-  floor: number;
-  /** Where it comes from. */
-  source: 'table';
-}
-
-export const windowsInForce = (table: AgingTable): WindowInForce[] => [
-  ...table.windows.flatMap(({ topics, halfLifeHours, floor }) =>
-    topics.map((topic) => ({ topic, halfLifeHours, floor, source: 'table' as const })),
-  ),
-  { topic: null, ...table.otherwise, source: 'table' },
-];

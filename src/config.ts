@@ -4,7 +4,8 @@ import { parse } from 'dotenv';
 import envPaths from 'env-paths';
 import { z } from 'zod';
 import { type Issue, SupersededError } from './errors.ts';
-import { user } from './fields.ts';
+import { topic, user } from './fields.ts';
+import { LEARN_FROM, type WindowPolicy } from './learned-windows.ts';
 
 /** The only reader of the environment: every setting, its default, and every problem at once. */
 
@@ -21,6 +22,8 @@ export interface Config {
   rateLimit: number;
   /** New memories with an admission score below this are held for review; null lets everything in. */
   admission: number | null;
+  /** How ageing windows are learned, and which are not. */
+  windows: WindowPolicy;
   /** Whether callers may set the clock. */
   replay: boolean;
   elasticsearch: ElasticsearchConfig | null;
@@ -93,6 +96,28 @@ const tokens = optional.transform((value, context) => {
   return pairs;
 });
 
+/** Each is a branch of the recall query. */
+const MOST_PINNED = 50;
+
+/** `topic` keeps the table's window, `topic=720` gets one of 720 hours, `topic=never` does not age. */
+const pinned = optional.transform((value, context) => {
+  const windows = new Map<string, number | null | 'table'>();
+  const entries = (value ?? '').split(',').map((entry) => entry.trim());
+  if (entries.length > MOST_PINNED)
+    context.addIssue({ code: 'custom', message: `has more than ${MOST_PINNED} entries` });
+  for (const [index, entry] of entries.entries()) {
+    if (entry === '') continue;
+    const [, name = '', given] = /^([^=\s]+)(?:\s*=\s*(never|\d{1,7}(?:\.\d+)?))?$/.exec(entry) ?? [];
+    const hours = given === undefined ? 'table' : given === 'never' ? null : Number(given);
+    if (topic.safeParse(name).success && (typeof hours !== 'number' || hours >= 1)) windows.set(name, hours);
+    else {
+      const message = `entry ${index + 1} is not topic, topic=HOURS (from 1) or topic=never`;
+      context.addIssue({ code: 'custom', message });
+    }
+  }
+  return windows;
+});
+
 const environment = z.object({
   SUPERSEDED_DB: withDefault(join(paths.data, 'memories.db')),
   SUPERSEDED_CACHE: withDefault(paths.cache),
@@ -102,6 +127,10 @@ const environment = z.object({
   SUPERSEDED_ADMIN_TOKENS: tokens,
   SUPERSEDED_RATE_LIMIT: whole(600, 1_000_000),
   SUPERSEDED_ADMISSION: share,
+  SUPERSEDED_LEARN_WINDOWS: withDefault('own').pipe(
+    z.enum(LEARN_FROM, { error: `is none of ${LEARN_FROM.join(', ')}` }),
+  ),
+  SUPERSEDED_PINNED_WINDOWS: pinned,
   SUPERSEDED_REPLAY: flag,
   ELASTICSEARCH_URL: url,
   ELASTICSEARCH_CLOUD_ID: optional,
@@ -191,6 +220,7 @@ function toConfig(env: z.infer<typeof environment>): Config {
     ],
     rateLimit: env.SUPERSEDED_RATE_LIMIT,
     admission: env.SUPERSEDED_ADMISSION,
+    windows: { learnFrom: env.SUPERSEDED_LEARN_WINDOWS, pinned: env.SUPERSEDED_PINNED_WINDOWS },
     replay: env.SUPERSEDED_REPLAY,
     elasticsearch: onElasticsearch
       ? {

@@ -164,7 +164,8 @@ export async function reopen(actor: Actor, memory: string, input: unknown) {
       changedAt: at,
       changes: 0,
     };
-    const old = { ...row, reopenedBy: copy.id, reopenedAt: at };
+    // A change that was undone was no change of mind.
+    const old = { ...row, changedMind: false, reopenedBy: copy.id, reopenedAt: at };
     const audit = [
       entryOf(actor, 'reopen', at, null, copy, request.reason === null ? null : { reason: request.reason }),
       entryOf(actor, 'reopen', at, row, old),

@@ -22,11 +22,11 @@ export interface OpenOptions {
 
 export function openSuperseded(config: Config, options: OpenOptions = {}): Superseded {
   const { clock = Date.now, db, throwAway, cacheQuestions } = options;
-  const { elasticsearch, admission } = config;
+  const { elasticsearch, admission, windows } = config;
   if (elasticsearch === null || db !== undefined) {
     const embedder = openEmbedder(config, { cacheQuestions });
     const store = createEmbeddedStore({ file: db ?? config.db, model: () => embedder.model() });
-    return createSuperseded({ store, embedder, clock, admission });
+    return createSuperseded({ store, embedder, clock, admission, windows });
   }
   const { index, inferenceId, ...connection } = elasticsearch;
   const embedder = inferenceId === null ? openEmbedder(config, { cacheQuestions }) : null;
@@ -37,7 +37,7 @@ export function openSuperseded(config: Config, options: OpenOptions = {}): Super
     model: async () => (embedder === null ? serverModel(config, inferenceId ?? '') : embedder.model()),
     clock: Date.now,
   });
-  return createSuperseded({ store, embedder, clock, admission });
+  return createSuperseded({ store, embedder, clock, admission, windows });
 }
 
 /** What is known of an endpoint that embeds on the server: its name, and the calibration that was configured. */

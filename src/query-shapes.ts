@@ -15,7 +15,7 @@ export interface QueryShape {
 const NOW = Date.UTC(2026, 2, 1, 9);
 const DAY = 86_400_000;
 
-/** Ageing tables by the number of their windows; `flat` never ages, `fifty` has a window for each of 50 topics. */
+/** Ageing tables by the number of their windows; `flat` never ages, `most` has as many as there can be. */
 const AGING: Readonly<Record<string, AgingTable>> = {
   flat: PRESETS.flat,
   none: PRESETS['single-window'],
@@ -24,11 +24,11 @@ const AGING: Readonly<Record<string, AgingTable>> = {
     otherwise: { halfLifeHours: 1440, floor: 0.25 },
   },
   four: PRESETS.default,
-  fifty: {
-    windows: Array.from({ length: 50 }, (_, n) => ({
+  most: {
+    windows: Array.from({ length: 104 }, (_, n) => ({
       topics: [`topic-${n}`],
       halfLifeHours: 100.5 + n,
-      floor: n / 50,
+      floor: n / 104,
     })),
     otherwise: { halfLifeHours: null, floor: 1 },
   },

@@ -1,4 +1,4 @@
-import type { AgingTable } from './aging.ts';
+import type { AgingTable, Pace } from './aging.ts';
 import {
   double,
   duration,
@@ -156,10 +156,6 @@ const summed = (): Esql =>
     confidence = MAX(confidence), feedback = MAX(feedback), fresh_at = MAX(fresh_at),
     superseded_by = MAX(superseded_by), supersedes = VALUES(supersedes), batch = MAX(batch) BY _id, id, scope`;
 
-interface Pace {
-  halfLifeHours: number | null;
-  floor: number;
-}
 interface Windows {
   named: readonly (Pace & { topics: ReturnType<typeof list> })[];
   otherwise: Pace;

@@ -1,14 +1,15 @@
 import type { Admission } from './admission.ts';
-import { type AgingTable, PRESETS, type Preset, type WindowInForce, windowsInForce } from './aging.ts';
+import { PRESETS } from './aging.ts';
 import { type Audited, audit } from './audit.ts';
 import type { Embedder, EmbeddingModel } from './embedder.ts';
 import { erase, eraseAll, type Receipt } from './erasure.ts';
 import { id as idField, user as userId } from './fields.ts';
 import { history } from './history.ts';
+import type { WindowPolicy } from './learned-windows.ts';
 import * as lifecycle from './lifecycle.ts';
 import { list, type Page } from './list.ts';
 import { type Memory, type MemoryRow, type Scope, toMemory, userScope } from './memory.ts';
-import { type Recalled, recall } from './recall.ts';
+import { type AgingOf, type Recalled, recall } from './recall.ts';
 import { type Remembered, remember } from './remember.ts';
 import { type ReviewItem, resolveReview, review } from './review.ts';
 import type { Similar } from './similar.ts';
@@ -17,6 +18,7 @@ import { exportLines, type Imported, importLines } from './transfer.ts';
 import * as trust from './trust.ts';
 import { check } from './validation.ts';
 import { type Actor, notFound, refuseErased, timeOrderedId } from './verb.ts';
+import { createWindows, type ShownWindows, type Windows } from './windows.ts';
 
 /** The service: every verb of one user, over one store, answering in the shapes of the HTTP contract. */
 
@@ -29,6 +31,8 @@ export interface SupersededOptions {
   newId?: (at: number) => string;
   /** New memories with an admission score below this are held for review; null (the default) lets everything in. */
   admission?: number | null;
+  /** How ageing windows are learned; from each user's own changes of mind unless given. */
+  windows?: WindowPolicy;
 }
 
 export interface Superseded {
@@ -71,8 +75,8 @@ export interface UserMemories {
   audit(input?: unknown): Promise<{ entries: Audited[]; nextCursor: string | null }>;
   review(): Promise<{ items: ReviewItem[] }>;
   resolveReview(id: string, input: unknown): Promise<{ id: string; action: string; memory: Memory }>;
-  /** The windows in force for this user. */
-  aging(): Promise<{ windows: WindowInForce[] }>;
+  /** The windows in force for this user, with what they rest on. */
+  aging(): Promise<ShownWindows>;
   /** All own memories, one JSON document a line, oldest first. */
   exportNdjson(): Promise<string>;
   importNdjson(text: string, onProgress?: (done: number, total: number) => void): Promise<Imported>;
@@ -80,6 +84,7 @@ export interface UserMemories {
 
 export function createSuperseded(options: SupersededOptions): Superseded {
   const { store, embedder, admission = null, clock = Date.now, newId = timeOrderedId } = options;
+  const windows = createWindows(store, options.windows, clock);
   let ready: Promise<EmbeddingModel> | undefined;
 
   /** Prepares the store once; a failed attempt is made again by the next verb. */
@@ -93,7 +98,7 @@ export function createSuperseded(options: SupersededOptions): Superseded {
 
   async function actor(scope: Scope, user: string, source: string): Promise<Actor> {
     const model = await prepare();
-    return { store: store.for(scope), embedder, model, user, source, admission, clock, newId };
+    return { store: windows.watching(store.for(scope)), embedder, model, user, source, admission, clock, newId };
   }
 
   return {
@@ -102,7 +107,7 @@ export function createSuperseded(options: SupersededOptions): Superseded {
     actor,
     for: (user, source = 'library') => {
       const name = check(userId, user, 'The user');
-      return userMemories(name, () => actor(userScope(name), name, source));
+      return userMemories(name, windows, () => actor(userScope(name), name, source));
     },
     async close() {
       await store.close();
@@ -111,9 +116,7 @@ export function createSuperseded(options: SupersededOptions): Superseded {
   };
 }
 
-function userMemories(user: string, open: () => Promise<Actor>): UserMemories {
-  const aging = (preset: Preset): AgingTable => PRESETS[preset];
-
+function userMemories(user: string, windows: Windows, open: () => Promise<Actor>): UserMemories {
   /** A verb on one memory: checks the id before anything is read. */
   const on =
     <R extends { row: MemoryRow } | MemoryRow>(verb: (actor: Actor, id: string, input: unknown) => Promise<R>) =>
@@ -139,7 +142,9 @@ function userMemories(user: string, open: () => Promise<Actor>): UserMemories {
       return { memory: shown(actor, row), ...rest };
     },
     async recall(input, { signal } = {}) {
-      return recall(await open(), input, { aging, ...(signal ? { signal } : {}) });
+      const actor = await open();
+      const aging: AgingOf = (preset) => (preset === 'default' ? windows.inForce(actor.store) : PRESETS[preset]);
+      return recall(actor, input, { aging, ...(signal ? { signal } : {}) });
     },
     async list(input = {}) {
       return list(await open(), input);
@@ -180,14 +185,15 @@ function userMemories(user: string, open: () => Promise<Actor>): UserMemories {
       return audit(await open(), input);
     },
     async review() {
-      return review(await open(), aging('default'));
+      const actor = await open();
+      return review(actor, await windows.inForce(actor.store));
     },
     async resolveReview(id, input) {
       const { actor, result } = await on(resolveReview)(id, input);
       return { id: result.id, action: result.action, memory: shown(actor, result.row) };
     },
     async aging() {
-      return { windows: windowsInForce(aging('default')) };
+      return windows.shown((await open()).store);
     },
     async exportNdjson() {
       const lines = await exportLines(await open());

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
-  .filter((name) => /\.(ts|js)$/.test(name))
+  .filter((name) => /(?<!\.d)\.(ts|js)$/.test(name))
   .map((name) => name.replaceAll('\\', '/'))
   .sort();
 const source = (name: string): string => readFileSync(join(ROOT, 'src', name), 'utf8');

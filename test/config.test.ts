@@ -47,6 +47,34 @@ describe('the configuration', () => {
     ]);
   });
 
+  it('takes windows that stay, and whose changes of mind count', () => {
+    const pinned = (value: string) => [
+      ...readConfig({ SUPERSEDED_PINNED_WINDOWS: value }, NOWHERE).windows.pinned.entries(),
+    ];
+    expect(readConfig({}, NOWHERE).windows).toEqual({ learnFrom: 'own', pinned: new Map() });
+    expect(readConfig({ SUPERSEDED_LEARN_WINDOWS: 'everyone' }, NOWHERE).windows.learnFrom).toBe('everyone');
+    expect(pinned(' plan, lodging = 2160 ,pet=never,,mood=0720.5')).toEqual([
+      ['plan', 'table'],
+      ['lodging', 2160],
+      ['pet', null],
+      ['mood', 720.5],
+    ]);
+    for (const wrong of [
+      'Plan',
+      'plan=',
+      'plan=0',
+      'plan=0.5',
+      'plan=-1',
+      'plan=5=6',
+      'plan=1e3',
+      'plan=Infinity',
+      '=5',
+    ]) {
+      expect(problems({ SUPERSEDED_PINNED_WINDOWS: `ok,${wrong}` }).message).toContain('entry 2 is not topic');
+    }
+    expect(problems({ SUPERSEDED_LEARN_WINDOWS: 'yes' }).message).toContain('is none of off, own, everyone');
+  });
+
   it('reports every problem at once, by the name of its variable', () => {
     const { issues } = problems({
       PORT: 'http',

@@ -144,7 +144,18 @@ describe('every route answers as documented', () => {
   });
 
   it('shows the ageing windows in force', async () => {
-    expect((await documented(temporaryApp())('GET', '/v1/aging')).status).toBe(200);
+    const app = temporaryApp();
+    const send = documented(app);
+    let fields = {};
+    for (let day = 0; day < 32; day++) {
+      const validFrom = new Date(Date.UTC(2020, 0, 1 + 5 * day)).toISOString();
+      const id = await told(app, `Mood ${day}`, { topic: 'mood', validFrom, ...fields });
+      fields = { supersedes: [id] };
+    }
+    const { status, body } = await send('GET', '/v1/aging');
+    expect(status).toBe(200);
+    const windows = body.windows as { topic: string; source: string; own: { events: number } }[];
+    expect(windows.find(({ topic }) => topic === 'mood')).toMatchObject({ source: 'own', own: { events: 31 } });
   });
 
   it('is healthy without a token, and says which store and version it is', async () => {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
+import { DEFAULT_POLICY, type WindowPolicy } from '../src/learned-windows.ts';
 import { createEmbeddedStore } from '../src/stores/embedded.ts';
 import { createSuperseded, type Superseded } from '../src/superseded.ts';
 import { createFakeEmbedder, FAKE_MODEL } from './fake-embedder.ts';
@@ -35,11 +36,12 @@ export interface TestService extends Superseded {
 export function temporaryService(
   start = '2026-03-01T09:00:00Z',
   file = join(temporaryFolder(), 'test.db'),
+  windows: WindowPolicy = DEFAULT_POLICY,
 ): TestService {
   const embedder = createFakeEmbedder();
   const state = { now: Date.parse(start) };
   const store = createEmbeddedStore({ file, model: async () => FAKE_MODEL });
-  const service = createSuperseded({ store, embedder, clock: () => state.now });
+  const service = createSuperseded({ store, embedder, clock: () => state.now, windows });
   afterThisTest(() => service.close());
   return Object.assign(state, service, {
     embedder,

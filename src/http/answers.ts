@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { id, kind, topic } from '../fields.ts';
+import { LEARN_FROM } from '../learned-windows.ts';
 import type { Page } from '../list.ts';
 import { type Memory, STATUSES } from '../memory.ts';
+import type { ShownWindows } from '../windows.ts';
 
 /** The shapes of what the service answers, for the OpenAPI document; tests hold every answer against them. */
 
@@ -110,6 +112,41 @@ export const imported = z.strictObject({
   collisions: z.array(z.strictObject({ id, line: z.int().min(1) })),
   erased: ids,
 });
+
+const evidence = z.strictObject({
+  events: z.int().min(0).describe('Values a person replaced by different ones.'),
+  exposureHours: z.number().describe('For how long memories of the topic were watched, in all.'),
+  lives: z.int().min(0).describe('Memories counted.'),
+  estimate: orNull(
+    z.strictObject({
+      halfLifeHours: z.number(),
+      low: z.number(),
+      high: z.number(),
+      narrow: z.boolean().describe('Whether high is at most twice low, so that it is used.'),
+    }),
+  ).describe('The half-life learned and its 90 % credible interval; null where the table says never.'),
+});
+const shape = z.strictObject({
+  shape: z.number(),
+  halfLifeHours: z.number(),
+  pValue: share,
+  better: z.enum(['exponential', 'weibull']),
+});
+
+export const windows = z.strictObject({
+  learnFrom: z.enum(LEARN_FROM),
+  windows: z.array(
+    z.strictObject({
+      topic: orNull(topic).describe('Null stands for every other topic.'),
+      halfLifeHours: orNull(z.number()).describe('Null never ages.'),
+      floor: share,
+      source: z.enum(['table', 'pinned', 'own', 'everyone']),
+      curve: z.string().describe('The age weight over a year, drawn in 24 steps.'),
+      own: orNull(evidence.extend({ shape: orNull(shape).describe('From 31 changes on.') })),
+      everyone: orNull(evidence).describe('Where counts of all users are in use.'),
+    }),
+  ),
+}) satisfies z.ZodType<ShownWindows>;
 
 export const health = z.strictObject({ status: z.literal('ok'), store: z.string(), version: z.string() });
 

@@ -58,7 +58,7 @@ export const reviewRoutes: readonly Route[] = [
     path: '/v1/aging',
     name: 'aging',
     summary: 'The ageing windows in force, with their evidence.',
-    answers: { 200: answer.anyObject },
+    answers: { 200: answer.windows },
     run: async ({ memories }) => json(await memories.aging()),
   },
 ];

@@ -10,6 +10,7 @@ import { ENDINGS } from '../stories/endings.ts';
 import { SAYING } from '../stories/saying.ts';
 import { SUPERSESSION } from '../stories/supersession.ts';
 import { tell } from '../stories/tell.ts';
+import { WINDOW_STORIES } from '../stories/windows.ts';
 import { afterThisTest, type TestService, temporaryFolder } from '../temporary.ts';
 import { newStore, onWhat } from './stores.ts';
 
@@ -44,6 +45,10 @@ describe.skipIf(inject('cluster') === null)(`the life of a memory on Elasticsear
       }
     });
   }
+
+  it.each(Object.entries(WINDOW_STORIES))('learns windows: %s', { timeout: 120_000 }, async (_, story) => {
+    await story(await service('2026-01-01T00:00:00Z'));
+  });
 
   it(`agrees with a plain model over ${RUNS} random lives`, { timeout: 1_200_000 }, async () => {
     const cluster = await service();
