@@ -27,7 +27,11 @@ const MS_PER_DAY = 86_400_000;
 /** The instant the seeds are asked at; their ages count back from it. */
 const SEEDS_NOW = Date.UTC(2026, 2, 1, 9);
 
-const KNOWN = ['statebench/dev', 'statebench/train', 'locomo/tune', 'seeds', 'compare'];
+/** Learned windows on made-up people: measured apart, since no memory is written for it. */
+const LEARNED = 'learned';
+const KNOWN = ['statebench/dev', 'statebench/train', 'locomo/tune', 'seeds', 'compare', LEARNED];
+
+export const wantsLearned = ({ sets }: Options): boolean => sets === null || sets.includes(LEARNED);
 
 export function plansOf(options: Options): SetPlans[] {
   const wanted = options.sets ?? ['statebench/dev', 'locomo/tune', 'seeds', ...(options.memories ? ['compare'] : [])];
@@ -36,15 +40,17 @@ export function plansOf(options: Options): SetPlans[] {
   }
   const fileOf = (name: string): string | null => (options.data === null ? null : join(options.data, name));
   const locomo = fileOf('locomo/tune.json');
-  return wanted.map((name) => {
-    if (name === 'seeds') return seeds(locomo);
-    if (name === 'compare') return compared(options);
-    const file = fileOf(name.startsWith('locomo') ? `${name}.json` : `${name}.jsonl`);
-    if (file === null) return absent(name, 'no --data folder was given');
-    if (!existsSync(file)) return absent(name, `${file} is not there`);
-    const plans = name.startsWith('locomo') ? locomoPlans : stateBenchPlans;
-    return { name, missing: null, key: () => hashOf([file]), plans: () => plans(name, file) };
-  });
+  return wanted
+    .filter((name) => name !== LEARNED)
+    .map((name) => {
+      if (name === 'seeds') return seeds(locomo);
+      if (name === 'compare') return compared(options);
+      const file = fileOf(name.startsWith('locomo') ? `${name}.json` : `${name}.jsonl`);
+      if (file === null) return absent(name, 'no --data folder was given');
+      if (!existsSync(file)) return absent(name, `${file} is not there`);
+      const plans = name.startsWith('locomo') ? locomoPlans : stateBenchPlans;
+      return { name, missing: null, key: () => hashOf([file]), plans: () => plans(name, file) };
+    });
 }
 
 const absent = (name: string, missing: string): SetPlans => ({ name, missing, key: () => '', plans: () => [] });

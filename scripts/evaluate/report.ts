@@ -5,6 +5,8 @@ import { OURS } from './baselines.ts';
 import { ROUNDS } from './bootstrap.ts';
 import { REFERENCE } from './candidates.ts';
 import { gatesOf } from './gates.ts';
+import type { LearnedResult } from './learned.ts';
+import { learnedGates } from './learned-tables.ts';
 import type { Part } from './part.ts';
 import { agreement, gainsOf, rowsOf } from './summary.ts';
 import { isGainShown, isTold, tablesOf } from './tables.ts';
@@ -31,6 +33,7 @@ export const END = '<!-- evaluation:end -->';
  */
 export function writeReport(
   parts: readonly Part[],
+  learned: LearnedResult | null,
   run: Run,
   out: string | null,
 ): { files: string[]; broken: string[] } {
@@ -38,14 +41,14 @@ export function writeReport(
   mkdirSync(folder, { recursive: true });
   const rows = parts.flatMap((part) => rowsOf(part, run.seed));
   const gains = parts.flatMap((part) => gainsOf(part, REFERENCE, run.seed));
-  const gates = gatesOf(rows);
+  const gates = [...gatesOf(rows), ...(learned === null ? [] : learnedGates(learned))];
   const sets = parts.map(({ set, variant, mode, users, memories, questions, timing }) => ({
     ...{ set, variant, mode, users, memories, questions: questions.length, timing },
   }));
   const parity = parts
     .filter(({ candidates }) => REFERENCE in candidates)
     .map((part) => ({ set: part.set, variant: part.variant, agreement: agreement(part, REFERENCE, OURS) }));
-  const report = { run: { ...run, bootstrapRounds: ROUNDS }, gates, sets, parity, rows, gains };
+  const report = { run: { ...run, bootstrapRounds: ROUNDS }, gates, sets, parity, rows, gains, learned };
   const tables = tablesOf(report);
   const kept = out === null ? { ...report, rows: rows.filter(isTold), gains: gains.filter(isGainShown) } : report;
   const files = [

@@ -3,14 +3,18 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { readConfig } from '../../src/config.ts';
 import { openEmbedder } from '../../src/open.ts';
+import { measureLearned } from './learned.ts';
 import { type Options, parseOptions, USAGE } from './options.ts';
 import { measure, type Part } from './part.ts';
 import { openParts } from './part-files.ts';
-import { plansOf, type SetPlans } from './plans.ts';
+import { plansOf, type SetPlans, wantsLearned } from './plans.ts';
 import { writeReport } from './report.ts';
 import { createVectors, type Progress } from './vectors.ts';
 
 /** `npm run evaluate`: plays the sets, measures every method, and writes JSON, tables and plots. */
+
+/** Made-up people that learned windows are measured on. */
+const PEOPLE = 400;
 
 async function main(): Promise<void> {
   const asked = askedOrExit();
@@ -44,13 +48,15 @@ async function main(): Promise<void> {
     }
   }
   await real.close();
+  const learned = wantsLearned(options) ? measureLearned(PEOPLE, options.seed) : null;
+  if (learned !== null) note(`learned: measured after ${seconds(started)}`);
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
     version: string;
   };
   const run = { version, node: process.version, store: 'embedded', dialect: null, model: model.name };
   const whole = options.sets === null && sets.every(({ missing }) => missing === null);
   const out = options.out ?? (whole ? null : join(config.cache, 'evaluation', 'report'));
-  const { files: written, broken } = writeReport(parts, { ...run, seed: options.seed }, out);
+  const { files: written, broken } = writeReport(parts, learned, { ...run, seed: options.seed }, out);
   for (const file of written) note(`wrote ${file}`);
   for (const gate of broken) note(`does not hold: ${gate}`);
   note(`done after ${seconds(started)}`);

@@ -1,6 +1,8 @@
 import { OURS } from './baselines.ts';
 import type { Interval } from './bootstrap.ts';
 import type { Gate } from './gates.ts';
+import type { LearnedResult } from './learned.ts';
+import { learnedTables } from './learned-tables.ts';
 import { table } from './markdown.ts';
 import { METRICS } from './metrics.ts';
 import type { Timing } from './part.ts';
@@ -24,6 +26,7 @@ export interface Report {
   parity: { set: string; variant: string; agreement: number }[];
   rows: Row[];
   gains: Gain[];
+  learned: LearnedResult | null;
 }
 
 export function tablesOf(report: Report): string {
@@ -43,6 +46,7 @@ export function tablesOf(report: Report): string {
     ...methods(report),
     ...tracks(report),
     ...candidates(report),
+    ...(report.learned === null ? [] : learnedTables(report.learned)),
     '### Speed of these runs',
     'Vectors at hand; one write is the verb `remember`, one recall ranks and reads all candidates (up to 160).',
     table(
