@@ -7,7 +7,7 @@ import { createElasticsearchStore } from '../src/stores/elasticsearch.ts';
 import { createEmbeddedStore } from '../src/stores/embedded.ts';
 import { startNode } from '../test/elasticsearch-node/node.ts';
 import { startStandIn } from '../test/esql-stand-in.ts';
-import { embedder, megabytes, questionOf, rowOf, timesOf, unitVector } from './bench-data.ts';
+import { embedder, megabytes, NOW, questionOf, rowOf, timesOf, unitVector } from './bench-data.ts';
 
 /** Elasticsearch beside the embedded store: the same memories, the same questions. */
 
@@ -100,5 +100,15 @@ async function ask(stores: Stores, { users, queries }: Amounts) {
     await timesOf(Math.min(queries, 20), rank);
     return timesOf(queries, rank);
   };
-  return { recall: { elasticsearch: await recallOf(stores.elasticsearch), embedded: await recallOf(stores.embedded) } };
+  const windowsOf = (store: MemoryStore) =>
+    timesOf(20, (index) => store.for(`user:u${index % users}`).lifetimes(NOW));
+  const { elasticsearch, embedded } = stores;
+  return {
+    recall: { elasticsearch: await recallOf(elasticsearch), embedded: await recallOf(embedded) },
+    windows: { elasticsearch: await windowsOf(elasticsearch), embedded: await windowsOf(embedded) },
+    windowsOfEveryone: {
+      elasticsearch: await timesOf(5, () => elasticsearch.lifetimes(NOW)),
+      embedded: await timesOf(5, () => embedded.lifetimes(NOW)),
+    },
+  };
 }

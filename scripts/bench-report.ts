@@ -8,7 +8,7 @@ import type { Measured, MeasuredEmbedding, Report } from './bench.ts';
 const pair = ({ p50, p95 }: { p50: number; p95: number }): string => `${p50} / ${p95}`;
 
 const storeLine = (row: Measured): string =>
-  `| ${row.memories.toLocaleString('en')} of ${row.users === 1 ? '1 user' : `${row.users.toLocaleString('en')} users`} | ${[pair(row.recall), pair(row.asOf), pair(row.remember), pair(row.confirm), pair(row.close), `${row.residentMb} MB`, `${row.fileMb} MB`].join(' | ')} |`;
+  `| ${row.memories.toLocaleString('en')} of ${row.users === 1 ? '1 user' : `${row.users.toLocaleString('en')} users`} | ${[pair(row.recall), pair(row.asOf), pair(row.remember), pair(row.confirm), pair(row.close), `${row.windows.p50}, of one topic ${row.windowsOfOneTopic.p50}`, `${row.residentMb} MB`, `${row.fileMb} MB`].join(' | ')} |`;
 
 const embeddingLine = ({ runtime, loadMs, question, passage }: MeasuredEmbedding): string =>
   `| ${runtime === 'native' ? 'native ONNX runtime' : 'WebAssembly'} | ${loadMs} ms | ${pair(question)} | ${pair(passage)} |`;
@@ -16,12 +16,13 @@ const embeddingLine = ({ runtime, loadMs, question, passage }: MeasuredEmbedding
 /** The same memories on Elasticsearch and in the embedded store, in one sentence. */
 function elasticsearchLine(measured: Report['elasticsearch']): string[] {
   if (!measured) return [];
-  const { memories, users, fillSeconds, recall, mostResidentMb, note } = measured;
+  const { memories, users, fillSeconds, recall, windows, windowsOfEveryone, mostResidentMb, note } = measured;
   const size = `${memories.toLocaleString('en')} memories of ${users.toLocaleString('en')} users`;
   return [
     '',
     `On Elasticsearch, ${size}: loaded in ${fillSeconds.elasticsearch} s with at most ${mostResidentMb} MB resident here, ` +
-      `recall ${pair(recall.elasticsearch)} ms, beside ${pair(recall.embedded)} ms in the embedded store over the same data. ${note}`,
+      `recall ${pair(recall.elasticsearch)} ms, beside ${pair(recall.embedded)} ms in the embedded store over the same data; learning one user's windows ` +
+      `${pair(windows.elasticsearch)} ms, everyone's ${pair(windowsOfEveryone.elasticsearch)} ms. ${note}`,
   ];
 }
 
@@ -29,8 +30,8 @@ export function reportTable({ at, machine, stores, embedding, elasticsearch }: R
   return [
     `Milliseconds, p50 / p95, measured on ${at} (${machine.cores} cores, ${machine.cpu.trim()}, Node ${machine.node}). Search is apart from embedding the question.`,
     '',
-    '| embedded store | recall | recall as of the past | remember | confirm | close | resident | file |',
-    '|---|---|---|---|---|---|---|---|',
+    '| embedded store | recall | recall as of the past | remember | confirm | close | learn windows | resident | file |',
+    '|---|---|---|---|---|---|---|---|---|',
     ...stores.map(storeLine),
     '',
     '| embedding | load | a question | a memory of 60 words |',

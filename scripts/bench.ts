@@ -63,6 +63,8 @@ async function measure(size: number, users: number, queries: number) {
     const past = NOW - 200 * 86_400_000;
     const asOf = await timesOf(queries, (index) => handle(index).rank(questionOf({ asOf: past, knownAt: NOW })));
     const rss = process.memoryUsage().rss;
+    const windows = await timesOf(20, () => handle(0).lifetimes(NOW));
+    const windowsOfOneTopic = await timesOf(20, () => handle(0).lifetimes(NOW, ['plan']));
     const mine = service.for('u0');
     const remember = await timesOf(100, (index) => mine.remember({ content: sentence(35), id: `new-${index}` }));
     const confirm = await timesOf(100, (index) => mine.confirm(`new-${index}`));
@@ -80,6 +82,8 @@ async function measure(size: number, users: number, queries: number) {
       confirm,
       feedback,
       close,
+      windows,
+      windowsOfOneTopic,
       residentMb: megabytes(rss - base),
       fileMb: megabytes(statSync(file).size),
     };
