@@ -100,8 +100,7 @@ async function ask(stores: Stores, { users, queries }: Amounts) {
     await timesOf(Math.min(queries, 20), rank);
     return timesOf(queries, rank);
   };
-  const windowsOf = (store: MemoryStore) =>
-    timesOf(20, (index) => store.for(`user:u${index % users}`).lifetimes(NOW));
+  const windowsOf = (store: MemoryStore) => timesOf(20, (index) => store.for(`user:u${index % users}`).lifetimes(NOW));
   const { elasticsearch, embedded } = stores;
   return {
     recall: { elasticsearch: await recallOf(elasticsearch), embedded: await recallOf(embedded) },

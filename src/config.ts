@@ -5,7 +5,7 @@ import envPaths from 'env-paths';
 import { z } from 'zod';
 import { type Issue, SupersededError } from './errors.ts';
 import { topic, user } from './fields.ts';
-import { LEARN_FROM, type WindowPolicy } from './learned-windows.ts';
+import { LEARN_FROM, MOST_PINNED, type WindowPolicy } from './learned-windows.ts';
 
 /** The only reader of the environment: every setting, its default, and every problem at once. */
 
@@ -96,9 +96,6 @@ const tokens = optional.transform((value, context) => {
   return pairs;
 });
 
-/** Each is a branch of the recall query. */
-const MOST_PINNED = 50;
-
 /** `topic` keeps the table's window, `topic=720` gets one of 720 hours, `topic=never` does not age. */
 const pinned = optional.transform((value, context) => {
   const windows = new Map<string, number | null | 'table'>();
@@ -109,7 +106,8 @@ const pinned = optional.transform((value, context) => {
     if (entry === '') continue;
     const [, name = '', given] = /^([^=\s]+)(?:\s*=\s*(never|\d{1,7}(?:\.\d+)?))?$/.exec(entry) ?? [];
     const hours = given === undefined ? 'table' : given === 'never' ? null : Number(given);
-    if (topic.safeParse(name).success && (typeof hours !== 'number' || hours >= 1)) windows.set(name, hours);
+    if (windows.has(name)) context.addIssue({ code: 'custom', message: `entry ${index + 1} names a topic twice` });
+    else if (topic.safeParse(name).success && (typeof hours !== 'number' || hours >= 1)) windows.set(name, hours);
     else {
       const message = `entry ${index + 1} is not topic, topic=HOURS (from 1) or topic=never`;
       context.addIssue({ code: 'custom', message });

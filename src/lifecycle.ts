@@ -1,13 +1,15 @@
 import { z } from 'zod';
 import { SupersededError } from './errors.ts';
 import { id, instant, LIMITS, reason } from './fields.ts';
-import { type MemoryRow, statusOf } from './memory.ts';
+import { type MemoryRow, normalisedText, statusOf } from './memory.ts';
 import { check, invalid } from './validation.ts';
 import {
   type Actor,
+  AUTOMATIC,
   change,
   closedConflict,
   entryOf,
+  heardAt,
   instantOf,
   mustBeOpen,
   ownRow,
@@ -46,15 +48,12 @@ export const supersededRow = (
   supersededBy: successor.id,
 });
 
-/** Whether a person replaced a value by a different one, which is what the learned windows count. */
+/** Whether a person replaced a value by a different one; the same words under another topic or kind are no change. */
 export const mindChanged = (actor: Actor, row: MemoryRow, successor: MemoryRow): boolean =>
-  actor.source !== AUTOMATIC && row.textKey !== successor.textKey;
+  actor.source !== AUTOMATIC && normalisedText(row.content) !== normalisedText(successor.content);
 
-/** The source of what the service does by itself. */
-export const AUTOMATIC = 'automatic';
-
-/** Links an existing memory as the successor of others, which close. */
-export async function supersede(actor: Actor, memory: string, input: unknown) {
+/** Links an existing memory as the successor of others, which close; `sameValue` where it merely says it in other words. */
+export async function supersede(actor: Actor, memory: string, input: unknown, { sameValue = false } = {}) {
   const request = check(supersedeInput, input);
   if (request.targets.includes(memory))
     throw invalid([{ path: 'targets', message: 'holds the memory itself: remove it' }]);
@@ -71,7 +70,7 @@ export async function supersede(actor: Actor, memory: string, input: unknown) {
       supersedes: [...new Set([...successor.row.supersedes, ...request.targets])].sort(),
     };
     const closed = olds.map(({ row, version }) => ({
-      row: supersededRow(row, linked, at, mindChanged(actor, row, linked)),
+      row: supersededRow(row, linked, at, !sameValue && mindChanged(actor, row, linked)),
       version,
     }));
     const audit = [
@@ -162,6 +161,7 @@ export async function reopen(actor: Actor, memory: string, input: unknown) {
       reopenedAt: null,
       changedMind: false,
       changedAt: at,
+      heardAt: heardAt(actor, at),
       changes: 0,
     };
     // A change that was undone was no change of mind.

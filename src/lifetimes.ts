@@ -11,37 +11,54 @@ const MOST_SCOPES = 1000;
 
 interface Known {
   topics: Map<string, Lifetimes>;
+  /** All topics as one list, another one after each reading. */
+  list: readonly Lifetimes[];
   /** When all topics were read last. */
   readAt: number;
   /** Topics written since they were read. */
   written: Set<string>;
-  /** The last reading, which the next one waits for. */
-  reading: Promise<unknown>;
+  /** The reading under way, which everyone waits for. */
+  reading: Promise<void> | null;
 }
 
 export class LifetimeCache {
   readonly #scopes = new Map<Scope, Known>();
 
-  async read(store: ScopedStore, now: number): Promise<Lifetimes[]> {
+  /** The same list until something was read. Throws what the store throws; the next call reads again. */
+  async read(store: ScopedStore, now: number): Promise<readonly Lifetimes[]> {
     const known = this.#known(store.scope);
-    const read = known.reading.then(() => update(known, store, now));
-    known.reading = read.catch(() => null);
-    await read;
-    return [...known.topics.values()];
+    while (known.reading) await known.reading;
+    const all = Math.abs(now - known.readAt) >= KEEP_MS;
+    if (all || known.written.size > 0) {
+      known.reading = update(known, store, all, now).finally(() => {
+        known.reading = null;
+      });
+      await known.reading;
+    }
+    return known.list;
   }
 
-  /** The same store; what is committed through it is read again when it is asked for next. */
+  /** What was read last, however long ago; empty where nothing was. */
+  last(scope: Scope): readonly Lifetimes[] {
+    return this.#scopes.get(scope)?.list ?? [];
+  }
+
+  /** The same store; what is committed through it, even where that ends in an error, is read again when asked for next. */
   watching(store: ScopedStore): ScopedStore {
     return {
       ...store,
       commit: async (changes) => {
-        await store.commit(changes);
-        const known = this.#scopes.get(store.scope);
-        for (const topic of topicsOf(changes)) known?.written.add(topic);
+        try {
+          await store.commit(changes);
+        } finally {
+          const known = this.#scopes.get(store.scope);
+          for (const topic of topicsOf(changes)) known?.written.add(topic);
+        }
       },
     };
   }
 
+  /** Has everything read anew. */
   forget(scope: Scope): void {
     this.#scopes.delete(scope);
   }
@@ -50,9 +67,10 @@ export class LifetimeCache {
   #known(scope: Scope): Known {
     const known = this.#scopes.get(scope) ?? {
       topics: new Map(),
+      list: [],
       readAt: Number.NEGATIVE_INFINITY,
       written: new Set(),
-      reading: Promise.resolve(),
+      reading: null,
     };
     this.#scopes.delete(scope);
     this.#scopes.set(scope, known);
@@ -66,15 +84,14 @@ const topicsOf = ({ insert = [], update = [], erase = [] }: Changes): string[] =
   [...insert, ...update, ...erase].map(({ row }) => row.topic);
 
 /** What is written while it is read stays marked, and a reading that fails leaves everything marked. */
-async function update(known: Known, store: ScopedStore, now: number): Promise<void> {
-  const all = Math.abs(now - known.readAt) >= KEEP_MS;
+async function update(known: Known, store: ScopedStore, all: boolean, now: number): Promise<void> {
   const written = [...known.written];
-  if (!all && written.length === 0) return;
   known.written.clear();
   try {
     const lifetimes = await (all ? store.lifetimes(now) : store.lifetimes(now, written));
     for (const topic of all ? [...known.topics.keys()] : written) known.topics.delete(topic);
     for (const one of lifetimes) known.topics.set(one.topic, one);
+    known.list = [...known.topics.values()];
     if (all) known.readAt = now;
   } catch (error) {
     for (const topic of written) known.written.add(topic);

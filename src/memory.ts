@@ -39,7 +39,7 @@ export interface MemoryRow {
   closedAt: number | null;
   closedAs: Closing | null;
   closedReason: string | null;
-  /** Superseded by a person's different value: what the learned windows count. */
+  /** Superseded by a person's different value: an event for the learned windows. */
   changedMind: boolean;
   /** Ids of what this replaced, sorted. */
   supersedes: string[];
@@ -67,6 +67,8 @@ export interface MemoryRow {
   reviewedAt: number | null;
   /** When it was last changed, by the service's instants: no later change is dated before it. */
   changedAt: number;
+  /** When a person last spoke of it; null while the service alone did, as for what it wrote by itself. */
+  heardAt: number | null;
   /** How often it was changed: the order of its audit entries at one instant. */
   changes: number;
 }
@@ -103,6 +105,7 @@ export const newRow = (said: Said, createdAt: number, validFrom = createdAt): Me
   similarTo: [],
   reviewedAt: null,
   changedAt: createdAt,
+  heardAt: createdAt,
   changes: 0,
 });
 

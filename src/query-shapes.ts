@@ -1,5 +1,6 @@
 import { type AgingTable, PRESETS } from './aging.ts';
 import type { Esql } from './esql.ts';
+import { MOST_LEARNED, MOST_PINNED } from './learned-windows.ts';
 import { type Dialect, recallQuery } from './recall-query.ts';
 import type { RankQuery } from './store.ts';
 import { memoryProperties, passageField } from './stores/elasticsearch-mapping.ts';
@@ -15,6 +16,9 @@ export interface QueryShape {
 const NOW = Date.UTC(2026, 2, 1, 9);
 const DAY = 86_400_000;
 
+/** Learned, pinned, and those of the default table. */
+const MOST_WINDOWS = MOST_LEARNED + MOST_PINNED + PRESETS.default.windows.length;
+
 /** Ageing tables by the number of their windows; `flat` never ages, `most` has as many as there can be. */
 const AGING: Readonly<Record<string, AgingTable>> = {
   flat: PRESETS.flat,
@@ -25,10 +29,10 @@ const AGING: Readonly<Record<string, AgingTable>> = {
   },
   four: PRESETS.default,
   most: {
-    windows: Array.from({ length: 104 }, (_, n) => ({
+    windows: Array.from({ length: MOST_WINDOWS }, (_, n) => ({
       topics: [`topic-${n}`],
       halfLifeHours: 100.5 + n,
-      floor: n / 104,
+      floor: n / MOST_WINDOWS,
     })),
     otherwise: { halfLifeHours: null, floor: 1 },
   },

@@ -10,7 +10,7 @@ import { type Similar, similarTo } from './similar.ts';
 import type { Stored } from './store.ts';
 import { confirm, deniedRow } from './trust.ts';
 import { check, invalid } from './validation.ts';
-import { type Actor, entryOf, instantOf, mustBeOpen, notFound, ownRows, transact, vectorOf } from './verb.ts';
+import { type Actor, entryOf, heardAt, instantOf, mustBeOpen, notFound, ownRows, transact, vectorOf } from './verb.ts';
 
 /** The verb that writes a new memory, closing or doubting what it replaces in the same commit. */
 
@@ -229,6 +229,7 @@ function rowOf(actor: Actor, request: Request, at: number, olds: readonly Stored
   const said = { id: request.id ?? actor.newId(at), scope: actor.store.scope, kind, topic, title, content, tags };
   return {
     ...newRow(said, at, validFrom),
+    heardAt: heardAt(actor, at),
     plannedTo: request.validTo ?? null,
     supersedes: olds.map(({ row }) => row.id).sort(),
     denies: request.denies ?? [],

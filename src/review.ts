@@ -87,7 +87,7 @@ export async function resolveReview(
   const held = row.closedAs === 'held';
   if (action === 'merge' && into !== undefined) {
     if (held) await looked(actor, memory, recordedAt);
-    else await supersede(actor, into, { targets: [memory], ...when });
+    else await supersede(actor, into, { targets: [memory], ...when }, { sameValue: true });
   } else if (action === 'close' && !held) {
     await close(actor, memory, { reason: 'closed in review', ...when });
   } else if (action === 'keep' && held) {

@@ -167,19 +167,20 @@ export interface Filter {
 }
 
 /**
- * How long the memories of a topic held. Counted are those recorded and true by `now`, without a planned end (their pace
- * is given) and derived from no other memory (which is counted itself); not those never true or held for review.
+ * How long the memories of a topic held. Counted are those that a person spoke of and that were recorded and true by `now`,
+ * without a planned end (their pace is given) and derived from no other memory (which is counted itself); not those
+ * never true or held for review.
  */
 export interface Lifetimes {
   scope: Scope;
   topic: string;
-  /** Not closed: from their start until `readAt`. */
+  /** Not ended by `readAt`: from their start until then. */
   open: Lived;
   /** Superseded by a person's different value. */
   changed: Lived;
-  /** Closed in another way. */
+  /** Ended in another way. */
   ended: Lived;
-  /** The last time a memory among them was recorded, confirmed or changed by a person, or became true; at most `now`. */
+  /** The last time a person spoke of one of them; at most `readAt`. */
   heardAt: number;
   /** The `now` of the reading. */
   readAt: number;
@@ -190,9 +191,11 @@ export interface Lived {
   hours: number;
 }
 
-/** One memory's time in the world; `endedAt` is null while it is not closed. */
+/** The time over which one memory's end would have been seen. */
 export interface Life {
+  /** When it became true, or was recorded where that is later and it had not ended by then. */
   startedAt: number;
+  /** Null where it had not ended by the `now` of the reading. */
   endedAt: number | null;
   changed: boolean;
 }

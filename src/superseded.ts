@@ -84,7 +84,7 @@ export interface UserMemories {
 
 export function createSuperseded(options: SupersededOptions): Superseded {
   const { store, embedder, admission = null, clock = Date.now, newId = timeOrderedId } = options;
-  const windows = createWindows(store, options.windows, clock);
+  const windows = createWindows({ store, policy: options.windows, clock });
   let ready: Promise<EmbeddingModel> | undefined;
 
   /** Prepares the store once; a failed attempt is made again by the next verb. */

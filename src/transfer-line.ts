@@ -42,6 +42,7 @@ export const importedLine = z
     feedbackSum: z.number().optional(),
     changedMind: z.boolean().default(false),
     changedAt: instantOrNull,
+    heardAt: field.instant.nullish(),
     changes: count,
     similarTo: ids,
     reviewedAt: instantOrNull,
@@ -58,6 +59,8 @@ export const importedLine = z
     if (line.validTo !== null && line.validTo < line.validFrom) wrong('validTo', 'is before validFrom');
     if (line.supersededBy !== null && line.closedAt === null)
       wrong('closedAt', 'is missing: a superseded memory is closed');
+    if (line.changedMind && line.closedAt === null)
+      wrong('closedAt', 'is missing: a memory given up for another value is closed');
     if (line.plannedTo !== null && line.plannedTo < line.validFrom) wrong('plannedTo', 'is before validFrom');
   });
 export type ImportedLine = z.output<typeof importedLine>;
@@ -88,6 +91,7 @@ export const recordedInstants = (row: MemoryRow): [string, number | null][] => [
   ['reopenedAt', row.reopenedAt],
   ['reviewedAt', row.reviewedAt],
   ['changedAt', row.changedAt],
+  ['heardAt', row.heardAt],
 ];
 
 /** What is wrong between a row and the one it names, as sentences; both sides of a link must say the same. */
@@ -140,6 +144,8 @@ export function rowOf(scope: Scope, line: ImportedLine): MemoryRow {
     feedbackSum: line.feedbackCount === 0 ? 0 : sum,
     freshAt: freshAt ?? line.validFrom,
     changedAt: line.changedAt ?? lastKnown(line),
+    // Absent in files of other programs, and of versions before it was told.
+    heardAt: line.heardAt === undefined ? Math.max(line.createdAt, line.confirmedAt ?? line.createdAt) : line.heardAt,
     textKey: textKeyOf(line),
   };
 }

@@ -13,6 +13,7 @@ import { type Actor, entryOf, transact } from './verb.ts';
 export type Line = Memory &
   Pick<MemoryRow, 'closedAs' | 'feedbackSum' | 'changedMind' | 'changes' | 'similarTo'> & {
     changedAt: string;
+    heardAt: string | null;
     deniedAt: string | null;
     reopenedAt: string | null;
   };
@@ -29,6 +30,7 @@ export async function exportLines(actor: Actor): Promise<Line[]> {
     feedbackSum: row.feedbackSum,
     changedMind: row.changedMind,
     changedAt: iso(row.changedAt),
+    heardAt: row.heardAt === null ? null : iso(row.heardAt),
     changes: row.changes,
     similarTo: row.similarTo,
     reviewedAt: row.reviewedAt === null ? null : iso(row.reviewedAt),

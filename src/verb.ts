@@ -19,6 +19,12 @@ export interface Actor {
   newId: (at: number) => string;
 }
 
+/** The source of what the service does by itself: no person spoke. */
+export const AUTOMATIC = 'automatic';
+
+/** When a person spoke of a memory that is written at `at`. */
+export const heardAt = (actor: Actor, at: number): number | null => (actor.source === AUTOMATIC ? null : at);
+
 let sequence = Math.floor(Math.random() * 2 ** 31);
 
 /** Time-ordered ids (UUIDv7) for the instant of the verb; at one instant in the order they were made. */
@@ -43,7 +49,7 @@ export async function transact<T>(actor: Actor, plan: () => Promise<Plan<T>>): P
     const { changes, result } = await plan();
     if (changes === null) return result;
     try {
-      await actor.store.commit(counted(changes));
+      await actor.store.commit(counted(actor, changes));
       return result;
     } catch (error) {
       if (!(error instanceof VersionConflict)) throw error;
@@ -59,14 +65,20 @@ export async function transact<T>(actor: Actor, plan: () => Promise<Plan<T>>): P
 }
 
 /**
- * The changes with every changed row counted up, and its audit entry named so that entries of one memory at one instant
+ * The changes with every changed row counted up and heard of, and its audit entry named so that entries of one memory at one instant
  * sort by that count, in every store and whichever process wrote them.
  */
-function counted(changes: Changes): Changes {
+function counted(actor: Actor, changes: Changes): Changes {
   const { update = [], audit = [] } = changes;
   const next = (row: MemoryRow): MemoryRow => {
     const at = audit.find(({ memory, before }) => memory === row.id && before !== null)?.at ?? row.changedAt;
-    return { ...row, changes: row.changes + 1, changedAt: Math.max(row.changedAt, at) };
+    const heard = heardAt(actor, at) ?? row.heardAt;
+    return {
+      ...row,
+      changes: row.changes + 1,
+      changedAt: Math.max(row.changedAt, at),
+      heardAt: heard === null ? null : Math.max(row.heardAt ?? heard, heard),
+    };
   };
   return {
     ...changes,

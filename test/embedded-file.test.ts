@@ -114,6 +114,24 @@ describe('the file of the embedded store', () => {
     await database.close();
   });
 
+  it('of schema 1 gets to know when a person spoke of each memory: when it was recorded or confirmed', async () => {
+    const file = newFile();
+    const store = storeOf(file);
+    await put(store, [rowOf({ id: 'a' }), rowOf({ id: 'b', confirmedAt: NOW - 5 })]);
+    await store.close();
+    await sql(
+      file,
+      'DROP INDEX memories_by_life',
+      'ALTER TABLE memories DROP COLUMN heard_at',
+      'PRAGMA user_version = 1',
+    );
+    const opened = storeOf(file);
+    expect((await read(opened, 'a')).row).toEqual(rowOf({ id: 'a' }));
+    expect((await read(opened, 'b')).row.heardAt).toBe(NOW - 5);
+    expect((await opened.for(ANA).lifetimes(NOW))[0]?.open.count).toBe(2);
+    await opened.close();
+  });
+
   it('is left as it was where a step of the migration fails', async () => {
     const file = newFile();
     const database = await openDatabase(file, 1000);

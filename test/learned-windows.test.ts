@@ -3,18 +3,24 @@ import { describe, expect, it } from 'vitest';
 import { measureLearned } from '../scripts/evaluate/learned.ts';
 import { DEFAULT_AGING, windowOf } from '../src/aging.ts';
 import {
+  type Counted,
+  countsOf,
   DEFAULT_POLICY,
-  exposuresOf,
+  FEWEST_USERS,
   learnWindows,
   MOST_LEARNED,
+  poolOf,
   tableWith,
   type WindowPolicy,
 } from '../src/learned-windows.ts';
+import type { Scope } from '../src/memory.ts';
 import type { Lifetimes } from '../src/store.ts';
 
+const HOUR = 3_600_000;
 const NONE = { count: 0, hours: 0 };
+const ANN: Scope = 'user:ann';
 const lifetimes = (overrides: Partial<Lifetimes> = {}): Lifetimes => ({
-  scope: 'user:ann',
+  scope: ANN,
   topic: 'preference',
   open: NONE,
   changed: NONE,
@@ -23,53 +29,45 @@ const lifetimes = (overrides: Partial<Lifetimes> = {}): Lifetimes => ({
   readAt: 0,
   ...overrides,
 });
-const seen = (events: number, halfLifeHours: number) => ({
+const seen = (events: number, halfLifeHours: number): Counted => ({
   events,
   exposureHours: (events * halfLifeHours) / Math.LN2,
   lives: 2 * events,
 });
-const learn = (
-  own: Record<string, ReturnType<typeof seen>>,
-  everyone: Record<string, ReturnType<typeof seen>> | null = null,
-  policy: WindowPolicy = DEFAULT_POLICY,
-) =>
-  new Map(
-    learnWindows(
-      new Map(Object.entries(own)),
-      everyone && new Map(Object.entries(everyone)),
-      DEFAULT_AGING,
-      policy,
-    ).map((window) => [window.topic, window]),
-  );
+const EVERYONE: WindowPolicy = { learnFrom: 'everyone', pinned: new Map() };
 
-describe('exposure', () => {
+/** Windows of ann; `everyone` lists the counts of each other user. */
+function learn(own: Record<string, Counted>, policy = DEFAULT_POLICY, everyone: Record<string, Counted>[] = []) {
+  const scopes = new Map(
+    [own, ...everyone].map((counts, at) => [at ? `user:u${at}` : ANN, new Map(Object.entries(counts))]),
+  );
+  const pool = policy.learnFrom === 'everyone' ? poolOf(scopes) : null;
+  const windows = learnWindows({ scope: ANN, own: scopes.get(ANN) ?? new Map(), pool }, DEFAULT_AGING, policy);
+  return new Map(windows.map((window) => [window.topic, window]));
+}
+
+describe('what was seen of a topic', () => {
+  const of = (...some: Lifetimes[]) => countsOf(some).get(ANN)?.get('preference');
+
   it('adds changes, and the hours of every life', () => {
     const one = lifetimes({
       open: { count: 2, hours: 100 },
       changed: { count: 3, hours: 30 },
       ended: { count: 1, hours: 5 },
     });
-    expect(exposuresOf([one]).get('preference')).toEqual({ events: 3, exposureHours: 135, lives: 6 });
+    expect(of(one)).toEqual({ events: 3, exposureHours: 135, lives: 6 });
   });
 
-  it('ends when the person was last heard, in any topic: silence is no evidence', () => {
-    const hour = 3_600_000;
-    const read = { open: { count: 2, hours: 40 }, readAt: 20 * hour };
-    const quiet = lifetimes({ ...read, heardAt: 5 * hour });
-    expect(exposuresOf([quiet]).get('preference')?.exposureHours).toBe(10);
-    const talkative = lifetimes({ topic: 'plan', heardAt: 15 * hour, readAt: 20 * hour });
-    expect(exposuresOf([quiet, talkative]).get('preference')?.exposureHours).toBe(30);
-    const another = lifetimes({ scope: 'user:ben', topic: 'plan', heardAt: 15 * hour, readAt: 20 * hour });
-    expect(exposuresOf([quiet, another]).get('preference')?.exposureHours).toBe(10);
+  it('ends when the user was last heard, in any topic: silence is no evidence', () => {
+    const read = { open: { count: 2, hours: 40 }, readAt: 20 * HOUR };
+    const quiet = lifetimes({ ...read, heardAt: 5 * HOUR });
+    expect(of(quiet)?.exposureHours).toBe(10);
+    expect(of(quiet, lifetimes({ topic: 'plan', heardAt: 15 * HOUR, readAt: 20 * HOUR }))?.exposureHours).toBe(30);
+    expect(of(quiet, lifetimes({ scope: 'user:ben', heardAt: 15 * HOUR, readAt: 20 * HOUR }))?.exposureHours).toBe(10);
   });
 
-  it('grows by a confirmation, which is no change', () => {
-    const hour = 3_600_000;
-    const before = lifetimes({ open: { count: 1, hours: 9 }, heardAt: 0, readAt: 9 * hour });
-    const after = { ...before, heardAt: 9 * hour };
-    const [a, b] = [before, after].map((one) => exposuresOf([one]).get('preference'));
-    expect(b?.events).toBe(a?.events);
-    expect(b?.exposureHours).toBeGreaterThan(a?.exposureHours ?? 0);
+  it('is nothing where all began after the user was last heard', () => {
+    expect(of(lifetimes({ open: { count: 1, hours: 5 }, heardAt: 0, readAt: 20 * HOUR }))?.exposureHours).toBe(0);
   });
 });
 
@@ -86,12 +84,18 @@ describe('the window of a topic', () => {
     expect(learn({ preference: seen(22, 300) }).get('preference')).toMatchObject({
       source: 'table',
       halfLifeHours: 1080,
-      own: { events: 22, estimate: { narrow: false } },
+      own: { events: 22, estimate: { usable: false } },
     });
     const learned = learn({ preference: seen(23, 300) }).get('preference');
-    expect(learned).toMatchObject({ source: 'own', floor: 0.25, own: { estimate: { narrow: true } } });
-    expect(learned?.halfLifeHours).toBeGreaterThan(290);
-    expect(learned?.halfLifeHours).toBeLessThan(330);
+    expect(learned).toMatchObject({ source: 'own', floor: 0.25, own: { estimate: { usable: true } } });
+    expect(Math.abs((learned?.halfLifeHours ?? 0) / 300 - 1)).toBeLessThan(0.02);
+  });
+
+  it('is not learned while the prior has more than a tenth in it', () => {
+    expect(learn({ event: seen(23, 168) }).get('event')?.source).toBe('table');
+    const learned = learn({ event: seen(60, 168) }).get('event');
+    expect(learned?.source).toBe('own');
+    expect((learned?.halfLifeHours ?? 0) / 168).toBeLessThan(1.1);
   });
 
   it('is learned for a topic of the caller’s own as for one of the table', () => {
@@ -107,17 +111,47 @@ describe('the window of a topic', () => {
   });
 
   it('comes from everyone where the own changes are too few, and only where that is configured', () => {
-    const everyone: WindowPolicy = { learnFrom: 'everyone', pinned: new Map() };
     const few = { preference: seen(4, 100) };
-    const many = { preference: seen(300, 500) };
-    expect(learn(few, many, everyone).get('preference')).toMatchObject({ source: 'everyone', halfLifeHours: 501 });
-    expect(learn(few).get('preference')).toMatchObject({ source: 'table', everyone: null });
-    expect(learn({ preference: seen(60, 100) }, many, everyone).get('preference')).toMatchObject({ source: 'own' });
+    const everyone = Array.from({ length: 6 }, () => ({ preference: seen(20, 500) }));
+    const window = learn(few, EVERYONE, everyone).get('preference');
+    expect(window).toMatchObject({ source: 'everyone', everyone: { events: 120, users: 6 } });
+    expect(Math.abs((window?.halfLifeHours ?? 0) / 500 - 1)).toBeLessThan(0.02);
+    expect(learn(few, DEFAULT_POLICY, everyone).get('preference')).toMatchObject({ source: 'table', everyone: null });
+    expect(learn({ preference: seen(60, 100) }, EVERYONE, everyone).get('preference')).toMatchObject({ source: 'own' });
+  });
+
+  it('takes nothing from so few others that one could be told, and shows nothing of them', () => {
+    const others = (users: number) => Array.from({ length: users }, () => ({ preference: seen(20, 500) }));
+    expect(learn({}, EVERYONE, others(FEWEST_USERS - 1)).get('preference')).toMatchObject({
+      source: 'table',
+      everyone: null,
+    });
+    expect(learn({}, EVERYONE, others(FEWEST_USERS)).get('preference')?.source).toBe('everyone');
+  });
+
+  it('does not count the user’s own changes among everyone’s', () => {
+    const others = Array.from({ length: 5 }, () => ({ preference: seen(3, 500) }));
+    const window = learn({ preference: seen(9, 100) }, EVERYONE, others).get('preference');
+    expect(window?.everyone?.users).toBe(5);
+    expect(window?.everyone?.events).toBeCloseTo(15, 9);
+    expect(window?.everyone?.exposureHours).toBeCloseTo(5 * seen(3, 500).exposureHours, 6);
+  });
+
+  it('is not everyone’s because one user changed their mind a thousand times', () => {
+    const others = [{ preference: seen(1000, 1) }, ...Array.from({ length: 9 }, () => ({ preference: seen(20, 500) }))];
+    const found = learn({}, EVERYONE, others).get('preference')?.halfLifeHours ?? 0;
+    expect(found).toBeGreaterThan(400);
+  });
+
+  it('never comes from shared memories', () => {
+    const five = Array.from({ length: 5 }, () => ({ preference: seen(20, 500) }));
+    const scopes = new Map(five.map((counts, at) => [at ? `user:u${at}` : 'shared', new Map(Object.entries(counts))]));
+    expect(poolOf(scopes).totals.get('preference')?.users).toBe(4);
   });
 
   it('of others’ topics is not shown', () => {
-    const everyone: WindowPolicy = { learnFrom: 'everyone', pinned: new Map() };
-    expect(learn({}, { divorce: seen(300, 500) }, everyone).has('divorce')).toBe(false);
+    const others = Array.from({ length: 9 }, () => ({ divorce: seen(30, 500) }));
+    expect(learn({}, EVERYONE, others).has('divorce')).toBe(false);
   });
 
   it('stays where it is pinned, and where learning is off', () => {
@@ -127,14 +161,12 @@ describe('the window of a topic', () => {
       ['lodging', null],
       ['constraint', 5000],
     ]);
-    const windows = learn({ preference: seen(90, 10), plan: seen(90, 10) }, null, { learnFrom: 'own', pinned });
+    const windows = learn({ preference: seen(90, 100), plan: seen(90, 100) }, { learnFrom: 'own', pinned });
     expect(windows.get('preference')).toMatchObject({ source: 'pinned', halfLifeHours: 1080, floor: 0.25 });
     expect(windows.get('plan')).toMatchObject({ source: 'pinned', halfLifeHours: 240, floor: 0.1 });
     expect(windows.get('lodging')).toMatchObject({ source: 'pinned', halfLifeHours: null, floor: 1 });
     expect(windows.get('constraint')).toMatchObject({ source: 'pinned', halfLifeHours: 5000, floor: 0.25 });
-    expect(learn({ plan: seen(90, 10) }, null, { ...DEFAULT_POLICY, learnFrom: 'off' }).get('plan')?.source).toBe(
-      'table',
-    );
+    expect(learn({ plan: seen(90, 100) }, { ...DEFAULT_POLICY, learnFrom: 'off' }).get('plan')?.source).toBe('table');
   });
 
   it('is in whole hours, from one hour to a hundred years', () => {
@@ -162,8 +194,8 @@ describe('the window of a topic', () => {
 
   it('takes the table’s place in a recall, topic by topic', () => {
     const table = tableWith([...learn({ plan: seen(90, 100), lodging: seen(90, 100) }).values()], DEFAULT_AGING);
-    expect(windowOf(table, 'plan')).toMatchObject({ halfLifeHours: 103, floor: 0.1 });
-    expect(windowOf(table, 'lodging')).toMatchObject({ halfLifeHours: 107, floor: 0.25 });
+    expect(windowOf(table, 'plan')).toMatchObject({ halfLifeHours: 101, floor: 0.1 });
+    expect(windowOf(table, 'lodging')).toMatchObject({ halfLifeHours: 101, floor: 0.25 });
     expect(windowOf(table, 'preference')).toEqual(windowOf(DEFAULT_AGING, 'preference'));
     expect(windowOf(table, 'anything')).toEqual(DEFAULT_AGING.otherwise);
   });

@@ -467,6 +467,8 @@ describe('what a hostile caller found', () => {
         validTo: '2026-03-01T09:00:00Z',
       },
       mutual: { supersedes: ['a'] },
+      heardAt: { heardAt: '9999-01-01T00:00:00.000Z' },
+      changedMind: { changedMind: true },
     };
     for (const [name, fields] of Object.entries(variants)) {
       const bad = { ...JSON.parse(line), id: 'b', ...fields };

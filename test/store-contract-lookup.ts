@@ -41,6 +41,7 @@ export function lookupContract(specify: Specify): void {
       changedMind: true,
       reviewedAt: T0 + 10,
       changedAt: T0,
+      heardAt: T0 + 11,
       changes: 3,
     };
     const bare = rowOf({ id: 'bare' });

@@ -134,7 +134,8 @@ export function writingContract(specify: Specify): void {
       similarTo: ['z'],
     });
     await store.for(ANA).commit({ update: [{ ...stored, row: { ...other, freshAt: row.freshAt, confidence: 0.5 } }] });
-    const wanted = { ...row, confidence: 0.5, changedAt: other.changedAt };
+    const { changedAt, heardAt } = other;
+    const wanted = { ...row, confidence: 0.5, changedAt, heardAt };
     expect((await read(store, 'a')).row).toEqual(wanted);
     const [once] = await store.for(ANA).get(['a']);
     const more = rowOf({ id: 'b' });

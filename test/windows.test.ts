@@ -1,11 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { DEFAULT_AGING } from '../src/aging.ts';
-import { createEmbeddedStore } from '../src/stores/embedded.ts';
 import { createWindows } from '../src/windows.ts';
-import { FAKE_MODEL } from './fake-embedder.ts';
 import { changeOften, START, WINDOW_STORIES } from './stories/windows.ts';
-import { afterThisTest, temporaryFolder, temporaryService } from './temporary.ts';
+import { temporaryFolder, temporaryService } from './temporary.ts';
 
 const DAY = 86_400_000;
 const started = '2026-01-01T00:00:00Z';
@@ -19,23 +17,51 @@ describe('learned windows, on the embedded store', () => {
 describe('where counts of all users are in use', () => {
   const everyone = { learnFrom: 'everyone', pinned: new Map() } as const;
 
-  it('a user with few changes of their own gets the window of all, and sees how it came about', async () => {
+  it('a user with few changes of their own gets the window of the others, and sees how it came about', async () => {
     const service = temporaryService(started, undefined, everyone);
-    await changeOften(service, { user: 'ann', changes: 15 });
-    await changeOften(service, { user: 'cleo', changes: 15, days: 6 });
+    for (const user of ['a', 'b', 'c', 'd', 'e']) await changeOften(service, { user, changes: 6, days: 5 });
     const ben = service.for('ben');
     await ben.remember({ content: 'calm', topic: 'mood' });
     const window = (await ben.aging()).windows.find(({ topic }) => topic === 'mood');
-    expect(window).toMatchObject({ source: 'everyone', own: { events: 0 }, everyone: { events: 30, lives: 33 } });
+    expect(window).toMatchObject({
+      source: 'everyone',
+      own: { events: 0 },
+      everyone: { users: 5, events: 30, lives: 35 },
+    });
     expect(window?.halfLifeHours).toBeGreaterThan(80);
-    expect(window?.halfLifeHours).toBeLessThan(130);
+    expect(window?.halfLifeHours).toBeLessThan(95);
+    const { hits } = await ben.recall({ query: 'calm', explain: true });
+    expect(hits[0]?.memory.content).toBe('calm');
   });
 
-  it('nothing but counts is shown: no topic that a user does not have', async () => {
+  it('nothing is shown of a topic that a user does not have, nor of four others who do', async () => {
     const service = temporaryService(started, undefined, everyone);
-    await changeOften(service, { user: 'ann', topic: 'divorce', changes: 40 });
-    const shown = await service.for('ben').aging();
-    expect(JSON.stringify(shown)).not.toContain('divorce');
+    for (const user of ['a', 'b', 'c', 'd']) await changeOften(service, { user, topic: 'divorce', changes: 8 });
+    const ben = service.for('ben');
+    expect(JSON.stringify(await ben.aging())).not.toContain('divorce');
+    await ben.remember({ content: 'no plans to', topic: 'divorce' });
+    const window = (await ben.aging()).windows.find(({ topic }) => topic === 'divorce');
+    expect(window).toMatchObject({ source: 'table', everyone: null, own: { events: 0 } });
+  });
+
+  it('the counts of all are read once an hour, in the background, and a user’s own changes count at once', async () => {
+    const service = temporaryService(started, undefined, everyone);
+    for (const user of ['a', 'b', 'c', 'd', 'e', 'ben']) await changeOften(service, { user, changes: 2 });
+    const { store } = service;
+    const lifetimes = vi.fn(store.lifetimes);
+    const spied = { ...store, lifetimes };
+    let now = service.now;
+    const windows = createWindows({ store: spied, policy: everyone, clock: () => now });
+    const ben = store.for('user:ben');
+    const learned = async () => (await windows.inForce(ben)).windows[0]?.topics;
+    expect(await learned()).not.toEqual(['mood']);
+    for (const user of ['a', 'b', 'c', 'd', 'e']) await changeOften(service, { user, changes: 6 });
+    expect(await learned()).not.toEqual(['mood']);
+    expect(lifetimes).toHaveBeenCalledTimes(1);
+    now = START + 40 * DAY;
+    expect(await learned()).not.toEqual(['mood']);
+    await vi.waitFor(async () => expect(await learned()).toEqual(['mood']));
+    expect(lifetimes).toHaveBeenCalledTimes(2);
   });
 });
 
@@ -47,7 +73,11 @@ describe('windows that are not to be learned', () => {
     const { store } = service;
     const scoped = store.for('user:ann');
     const watching = { ...scoped, lifetimes: asked };
-    const windows = createWindows(store, { learnFrom: 'off', pinned: new Map([['plan', 24]]) }, () => START);
+    const windows = createWindows({
+      store,
+      policy: { learnFrom: 'off', pinned: new Map([['plan', 24]]) },
+      clock: () => START,
+    });
     expect((await windows.inForce(watching)).windows[0]).toEqual({ topics: ['plan'], halfLifeHours: 24, floor: 0.1 });
     expect(asked).not.toHaveBeenCalled();
     const shown = await service.for('ann').aging();
@@ -70,7 +100,7 @@ describe('keeping up', () => {
       },
     };
     let now = service.now;
-    const windows = createWindows(service.store, undefined, () => now);
+    const windows = createWindows({ store: service.store, clock: () => now });
     const watching = windows.watching(spied);
     await windows.inForce(watching);
     await windows.inForce(watching);
@@ -95,21 +125,79 @@ describe('keeping up', () => {
     expect((await reader.for('ann').aging()).windows.find(({ topic }) => topic === 'mood')?.source).toBe('own');
   });
 
-  it('asks again after a reading that failed', async () => {
-    const store = createEmbeddedStore({ file: join(temporaryFolder(), 'test.db'), model: async () => FAKE_MODEL });
-    afterThisTest(() => store.close());
-    const scoped = store.for('user:ann');
+  it('ages by what was learned last where the store cannot count, and reads again', async () => {
+    const service = temporaryService(started);
+    await changeOften(service);
+    const scoped = service.store.for('user:ann');
     let broken = true;
-    const flaky = {
-      ...scoped,
-      lifetimes: async (now: number) => {
-        if (broken) throw new Error('unplugged');
-        return scoped.lifetimes(now);
-      },
+    const lifetimes = async (now: number, topics?: readonly string[]) => {
+      if (broken) throw new Error('unplugged');
+      return scoped.lifetimes(now, topics);
     };
-    const windows = createWindows(store, undefined, () => START);
-    await expect(windows.inForce(flaky)).rejects.toThrow('unplugged');
-    broken = false;
+    let now = service.now;
+    const windows = createWindows({ store: service.store, clock: () => now });
+    const flaky = windows.watching({ ...scoped, lifetimes });
     expect(await windows.inForce(flaky)).toEqual(DEFAULT_AGING);
+    await expect(windows.shown(flaky)).rejects.toThrow('unplugged');
+    broken = false;
+    const learned = await windows.inForce(flaky);
+    expect(learned.windows[0]?.topics).toEqual(['mood']);
+    broken = true;
+    now += 600_000;
+    expect(await windows.inForce(flaky)).toEqual(learned);
+    broken = false;
+    await windows.inForce(flaky);
+    const last = await scoped.find({ limit: 10 });
+    await flaky.commit({ erase: last.map((stored) => ({ ...stored, at: now })) });
+    broken = true;
+    expect(await windows.inForce(flaky)).toEqual(learned);
+    broken = false;
+    expect(await windows.inForce(flaky)).not.toEqual(learned);
+  });
+
+  it('reads again after a commit that ended in an error, for it may have been written', async () => {
+    const service = temporaryService(started);
+    await changeOften(service, { changes: 3 });
+    const scoped = service.store.for('user:ann');
+    const asked: unknown[] = [];
+    const lifetimes = (now: number, topics?: readonly string[]) => {
+      asked.push(topics);
+      return scoped.lifetimes(now, topics);
+    };
+    const commit = async () => {
+      throw new Error('the answer was lost');
+    };
+    const windows = createWindows({ store: service.store, clock: () => service.now });
+    const store = windows.watching({ ...scoped, lifetimes, commit });
+    await windows.inForce(store);
+    const [row] = await scoped.find({ limit: 1 });
+    if (!row) throw new Error('nothing was written');
+    await expect(store.commit({ update: [row] })).rejects.toThrow('lost');
+    await windows.inForce(store);
+    expect(asked).toEqual([undefined, ['mood']]);
+  });
+
+  it('has everyone who asks meanwhile wait for one reading, and sees what was committed during it', async () => {
+    const service = temporaryService(started);
+    await changeOften(service, { changes: 3 });
+    const scoped = service.store.for('user:ann');
+    const asked: unknown[] = [];
+    let go = () => {};
+    const lifetimes = async (now: number, topics?: readonly string[]) => {
+      asked.push(topics);
+      const read = await scoped.lifetimes(now, topics);
+      if (asked.length === 1) await new Promise<void>((resolve) => (go = resolve));
+      return read;
+    };
+    const windows = createWindows({ store: service.store, clock: () => service.now });
+    const store = windows.watching({ ...scoped, lifetimes });
+    const waiting = [windows.inForce(store), windows.inForce(store), windows.inForce(store)];
+    await vi.waitFor(() => expect(asked).toHaveLength(1));
+    const [row] = await scoped.find({ limit: 1 });
+    if (!row) throw new Error('nothing was written');
+    await store.commit({ update: [row] });
+    go();
+    await Promise.all(waiting);
+    expect(asked).toEqual([undefined, ['mood']]);
   });
 });

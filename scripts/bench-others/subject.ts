@@ -13,8 +13,9 @@ const open = TOOLS[name];
 if (!open) throw new Error(`No tool is called ${name}: use ${Object.keys(TOOLS).join(', ')}.`);
 
 const loaded = readMaterial(material);
-const resident = (): number => process.resourceUsage().maxRSS / 1024;
-const before = process.memoryUsage().rss / 1024 / 1024;
+const resident = (): number => process.memoryUsage.rss() / 1024 / 1024;
+const before = resident();
+let most = before;
 const tool = await open(folder, loaded.embedder);
 const START = Date.UTC(2025, 0, 1);
 
@@ -27,16 +28,24 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 /** Lets the event loop turn, as it does between the requests of a server; native memory is given back only then. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
+const EVERY = 20;
+/** Notes what the process holds; its peak since the start would count the loading of the material too. */
+function sample(index: number): void {
+  if (index % EVERY === 0) most = Math.max(most, resident());
+}
+
 async function speed(size: number): Promise<object> {
   const writes: number[] = [];
   const recalls: number[] = [];
   for (const [index, text] of loaded.texts.slice(0, size).entries()) {
     writes.push(await timed(() => tool.write('one', `m${index}`, text, START + index * 60_000)));
     await turn();
+    sample(index);
   }
-  for (const question of loaded.questions) {
+  for (const [index, question] of loaded.questions.entries()) {
     recalls.push(await timed(() => tool.recall('one', question, 8, START + size * 60_000)));
     await turn();
+    sample(index);
   }
   return { writes, recalls };
 }
@@ -56,7 +65,7 @@ async function quality(): Promise<object> {
 }
 
 const result = task === 'quality' ? await quality() : await speed(Number(count));
-const megabytes = resident() - before;
+const megabytes = most - before;
 await tool.close();
 const disk = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .map((file) => statSync(join(folder, file)))

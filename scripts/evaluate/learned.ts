@@ -1,5 +1,13 @@
 import { type AgingTable, DEFAULT_AGING, PRESETS } from '../../src/aging.ts';
-import { exposuresOf, type LearnedWindow, learnWindows, tableWith } from '../../src/learned-windows.ts';
+import {
+  countsOf,
+  type LearnedWindow,
+  type LearnFrom,
+  learnWindows,
+  type Pool,
+  poolOf,
+  tableWith,
+} from '../../src/learned-windows.ts';
 import { supersededRow } from '../../src/lifecycle.ts';
 import type { MemoryRow } from '../../src/memory.ts';
 import { ageWeightOf } from '../../src/score.ts';
@@ -27,7 +35,7 @@ const OTHERWISE = DEFAULT_AGING.otherwise;
 /** Single half-lives tried for the strongest global window, in days. */
 const GRID_DAYS = [5, 10, 20, 30, 45, 60, 90, 120, 180, 270, 365, 540, 900, 1500, 3000];
 const QUESTIONS = 30;
-/** True half-lives that are to be recovered from 50 changes, in days. */
+/** True half-lives that are to be recovered, in days, under every prior the table has. */
 const RECOVERED_DAYS = [3, 7, 20, 60, 180, 900];
 /**
  * Relevance of memories that answer the question, current or not, and of the person's others: mean and standard
@@ -38,6 +46,7 @@ const OTHERS = { mean: 0.26, deviation: 0.15 };
 
 export const METHODS = [
   'learned, by topic',
+  'learned from own changes alone',
   'the default table',
   'one window, learned',
   'one window, best of 15 on these questions',
@@ -81,22 +90,40 @@ export function measureLearned(people: number, seed: number): LearnedResult {
   const persons = population(people, seed);
   const lifetimes = new Map(persons.map((person) => [person.user, lifetimesOf(closedRows(person), splitAt)]));
   const all = [...lifetimes.values()].flat();
-  const windows = new Map([...lifetimes].map(([user, own]) => [user, windowsOf(own, all)]));
+  const pool = poolOf(countsOf(all));
+  const windowsOf = (learnFrom: LearnFrom) =>
+    new Map([...lifetimes].map(([user, own]) => [user, learnedWindows(own, pool, learnFrom)]));
+  const windows = windowsOf('everyone');
+  const tableOf =
+    (learned: ReadonlyMap<string, LearnedWindow[]>): TableOf =>
+    (user) =>
+      tableWith(learned.get(user) ?? [], DEFAULT_AGING);
+  const tables = { learned: tableOf(windows), own: tableOf(windowsOf('own')), once: single(globalHours(all)) };
   const draws = drawsOf(seed + 1);
   const asked = persons.flatMap((person) => questionsOf(person, draws));
-  const prior = OTHERWISE.halfLifeHours ?? 0;
-  const globalHours = globalHalfLife(all, prior);
-  const learned: TableOf = (user) => tableWith(windows.get(user) ?? [], DEFAULT_AGING);
-  const compare = (questions: readonly Asked[]) => compareTables(questions, learned, single(globalHours), seed);
+  const compare = (questions: readonly Asked[]) => compareTables(questions, tables, seed);
   return {
     people,
     seed,
-    recoveries: RECOVERED_DAYS.map((days) => recover(days * 24, 50, 2000, seed, prior)),
+    recoveries: [50, 23].flatMap((events) =>
+      RECOVERED_DAYS.flatMap((days) =>
+        tableHours().map((prior) => recover({ halfLifeHours: days * 24, events, rounds: 1000, seed, prior })),
+      ),
+    ),
     asked: compare(asked),
     askedWithTopic: compare(asked.map(withTopic)),
-    globalHalfLifeDays: globalHours / 24,
+    globalHalfLifeDays: globalHours(all) / 24,
     sources: sourcesOf([...windows.values()].flat(), Object.keys(PACES)),
   };
+}
+
+const globalHours = (lifetimes: readonly Lifetimes[]): number =>
+  globalHalfLife(lifetimes, OTHERWISE.halfLifeHours ?? 0);
+
+/** Every half-life of the table, the shortest first. */
+function tableHours(): number[] {
+  const all = [...DEFAULT_AGING.windows, OTHERWISE].map(({ halfLifeHours }) => halfLifeHours);
+  return [...new Set(all.filter((hours) => hours !== null))].sort((a, b) => a - b);
 }
 
 const single = (halfLifeHours: number): AgingTable => ({ windows: [], otherwise: { ...OTHERWISE, halfLifeHours } });
@@ -106,15 +133,22 @@ const withTopic = ({ candidates, ...question }: Asked): Asked => ({
   candidates: candidates.filter(({ row }) => row.topic === question.topic),
 });
 
-function compareTables(asked: readonly Asked[], learned: TableOf, learnedOnce: AgingTable, seed: number): Comparison {
+interface Tables {
+  learned: TableOf;
+  own: TableOf;
+  once: AgingTable;
+}
+
+function compareTables(asked: readonly Asked[], { learned, own, once }: Tables, seed: number): Comparison {
   const answers = (tableOf: TableOf): Sample[] => asked.map((question) => answer(question, tableOf(question.user)));
   const right = (samples: readonly Sample[]): number => samples.reduce((sum, { value }) => sum + value, 0);
   const grid = GRID_DAYS.map((days) => ({ days, samples: answers(() => single(days * 24)) }));
   const best = grid.reduce((a, b) => (right(b.samples) > right(a.samples) ? b : a));
   const samples: Record<Method, Sample[]> = {
     'learned, by topic': answers(learned),
+    'learned from own changes alone': answers(own),
     'the default table': answers(() => DEFAULT_AGING),
-    'one window, learned': answers(() => learnedOnce),
+    'one window, learned': answers(() => once),
     'one window, best of 15 on these questions': best.samples,
     'no ageing': answers(() => PRESETS.flat),
   };
@@ -147,8 +181,11 @@ function nothing(): never {
 const closedRows = ({ linked }: Person): MemoryRow[] =>
   closedByNext(linked, (row, next) => supersededRow(row, next, next.createdAt, true));
 
-const windowsOf = (own: readonly Lifetimes[], all: readonly Lifetimes[]): LearnedWindow[] =>
-  learnWindows(exposuresOf(own), exposuresOf(all), DEFAULT_AGING, { learnFrom: 'everyone', pinned: new Map() });
+function learnedWindows(lifetimes: readonly Lifetimes[], pool: Pool, learnFrom: LearnFrom): LearnedWindow[] {
+  const [[scope, own] = ['', new Map()]] = countsOf(lifetimes);
+  const seen = { scope, own, pool: learnFrom === 'everyone' ? pool : null };
+  return learnWindows(seen, DEFAULT_AGING, { learnFrom, pinned: new Map() });
+}
 
 /** Subjects and instants after the split at random; candidates are what the person had told and not closed by then. */
 function questionsOf(person: Person, draws: Draws): Asked[] {

@@ -1,5 +1,5 @@
 import { estimate } from '../../src/hazard.ts';
-import { exposuresOf } from '../../src/learned-windows.ts';
+import { countsOf } from '../../src/learned-windows.ts';
 import { type MemoryRow, newRow, userScope } from '../../src/memory.ts';
 import { MS_PER_HOUR } from '../../src/score.ts';
 import type { Lifetimes } from '../../src/store.ts';
@@ -99,7 +99,7 @@ export function closedByNext(
 export function lifetimesOf(rows: readonly MemoryRow[], now: number): Lifetimes[] {
   const found = new Map<string, Lifetimes>();
   for (const row of rows) {
-    const { scope, topic, validFrom, validTo, createdAt, closedAt, changedMind } = row;
+    const { scope, topic, validFrom, validTo, createdAt, changedMind } = row;
     const key = `${scope} ${topic}`;
     const none = { count: 0, hours: 0 };
     const sums = found.get(key) ?? { scope, topic, open: none, changed: none, ended: none, heardAt: 0, readAt: now };
@@ -108,13 +108,16 @@ export function lifetimesOf(rows: readonly MemoryRow[], now: number): Lifetimes[
     found.set(key, {
       ...sums,
       [state]: { count: sums[state].count + 1, hours: sums[state].hours + hours },
-      heardAt: Math.max(sums.heardAt, createdAt, changedMind ? (closedAt ?? 0) : 0),
+      heardAt: Math.max(sums.heardAt, createdAt),
     });
   }
   return [...found.values()];
 }
 
 export interface Recovery {
+  /** The half-life of the prior, in days, and how many changes were seen. */
+  priorDays: number;
+  events: number;
   /** The true half-life. */
   days: number;
   /** Relative errors of the estimated half-life. */
@@ -125,8 +128,18 @@ export interface Recovery {
   covered: number;
 }
 
+interface Trial {
+  /** The true half-life. */
+  halfLifeHours: number;
+  events: number;
+  rounds: number;
+  seed: number;
+  /** The prior's half-life, in hours. */
+  prior: number;
+}
+
 /** Lives of a known half-life, watched until the wanted number have ended; learned under the prior of the table. */
-export function recover(halfLifeHours: number, events: number, rounds: number, seed: number, prior: number): Recovery {
+export function recover({ halfLifeHours, events, rounds, seed, prior }: Trial): Recovery {
   const draws = drawsOf(seed);
   const errors: number[] = [];
   let covered = 0;
@@ -140,10 +153,12 @@ export function recover(halfLifeHours: number, events: number, rounds: number, s
     const exposureHours = seen.reduce((sum, { from, to }) => sum + Math.min(to, until) - from, 0);
     const learned = estimate({ events, exposureHours }, prior);
     errors.push(Math.abs(learned.halfLifeHours / halfLifeHours - 1));
-    if (learned.low <= halfLifeHours && halfLifeHours <= learned.high) covered++;
+    if (learned.lowHours <= halfLifeHours && halfLifeHours <= learned.highHours) covered++;
   }
   errors.sort((a, b) => a - b);
   return {
+    priorDays: prior / DAY_HOURS,
+    events,
     days: halfLifeHours / DAY_HOURS,
     rms: Math.sqrt(errors.reduce((sum, error) => sum + error ** 2, 0) / rounds),
     median: errors[Math.floor(rounds / 2)] ?? 0,
@@ -154,7 +169,7 @@ export function recover(halfLifeHours: number, events: number, rounds: number, s
 
 /** The half-life a single window for all topics would learn from the same lives. */
 export function globalHalfLife(lifetimes: readonly Lifetimes[], prior: number): number {
-  const seen = [...exposuresOf(lifetimes).values()];
+  const seen = [...countsOf(lifetimes).values()].flatMap((counts) => [...counts.values()]);
   const sum = (of: 'events' | 'exposureHours') => seen.reduce((total, one) => total + one[of], 0);
   return estimate({ events: sum('events'), exposureHours: sum('exposureHours') }, prior).halfLifeHours;
 }

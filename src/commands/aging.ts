@@ -1,5 +1,5 @@
-import type { Estimate, Shape } from '../hazard.ts';
-import type { Evidence } from '../learned-windows.ts';
+import type { WeibullFit } from '../hazard.ts';
+import type { Evidence, LearnFrom } from '../learned-windows.ts';
 import type { ShownWindow } from '../windows.ts';
 import type { Command } from './command.ts';
 
@@ -23,6 +23,7 @@ export const agingCommand: Command = {
             `${indent}${window.curve} ${print.colour.dim('over a year')}`,
             ...evidenceLines(window).map((line) => `${indent}${print.colour.dim(line)}`),
           ])
+          .concat(print.colour.dim(LEARNING[answer.learnFrom]))
           .join('\n'),
     };
   },
@@ -33,6 +34,12 @@ const SOURCES: Readonly<Record<ShownWindow['source'], string>> = {
   pinned: 'pinned',
   own: 'learned from your own changes of mind',
   everyone: 'learned from everyone’s changes of mind',
+};
+
+const LEARNING: Readonly<Record<LearnFrom, string>> = {
+  off: 'Learning is off: SUPERSEDED_LEARN_WINDOWS.',
+  own: 'Windows are learned from your own changes of mind, from 23 in a topic on.',
+  everyone: 'Windows are learned from your own changes of mind, and from those of all users where yours are too few.',
 };
 
 const pace = ({ halfLifeHours, floor }: ShownWindow): string =>
@@ -49,27 +56,27 @@ function span(hours: number): string {
 function evidenceLines({ own, everyone }: ShownWindow): string[] {
   const lines: string[] = [];
   if (own && own.lives > 0) lines.push(evidence(own));
-  if (own?.shape) lines.push(shape(own.shape));
-  if (everyone && everyone.lives > 0) lines.push(`everyone: ${evidence(everyone)}`);
+  if (own?.weibull) lines.push(fit(own.weibull));
+  if (everyone) lines.push(`${everyone.users} others: ${evidence(everyone)}`);
   return lines;
 }
 
 /** An estimate without a single change is the prior’s and the exposure’s alone: not worth a line. */
 function evidence({ events, lives, exposureHours, estimate }: Evidence): string {
-  const seen = `${counted(events, 'change')} of mind in ${counted(lives, 'memory')} over ${span(exposureHours)}`;
-  return events > 0 && estimate ? `${seen}: ${estimated(estimate)}` : seen;
+  const seen = `${counted(Math.round(events), 'change')} of mind in ${counted(lives, 'memory')} over ${span(exposureHours)}`;
+  if (events === 0 || estimate === null) return seen;
+  const { halfLifeHours, lowHours, highHours, usable } = estimate;
+  const interval = `half-life ${span(halfLifeHours)}, 90 % between ${span(lowHours)} and ${span(highHours)}`;
+  return `${seen}: ${interval}${usable ? '' : ', not sure enough to use'}`;
 }
 
 const PLURALS = { change: 'changes', memory: 'memories' } as const;
 const counted = (count: number, what: keyof typeof PLURALS): string =>
   `${count.toLocaleString('en')} ${count === 1 ? what : PLURALS[what]}`;
 
-const estimated = ({ halfLifeHours, low, high, narrow }: Estimate & { narrow: boolean }): string =>
-  `half-life ${span(halfLifeHours)}, 90 % between ${span(low)} and ${span(high)}${narrow ? '' : ', too wide to use'}`;
-
-const shape = ({ shape: k, pValue, better }: Shape): string => {
+const fit = ({ shape, pValue, better }: WeibullFit): string => {
   const p = pValue < 0.001 ? 'p < 0.001' : `p = ${pValue.toFixed(3)}`;
-  if (better === 'exponential') return `a constant rate fits (Weibull shape ${k.toFixed(2)}, ${p})`;
-  const meaning = k < 1 ? 'safer than its age says' : 'less safe than its age says';
-  return `a Weibull of shape ${k.toFixed(2)} fits better (${p}): what has lasted is ${meaning}`;
+  if (better === 'exponential') return `a constant rate fits (Weibull shape ${shape.toFixed(2)}, ${p})`;
+  const meaning = shape < 1 ? 'safer than its age says' : 'less safe than its age says';
+  return `a Weibull of shape ${shape.toFixed(2)} fits better (${p}): what has lasted is ${meaning}`;
 };

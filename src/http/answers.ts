@@ -114,19 +114,19 @@ export const imported = z.strictObject({
 });
 
 const evidence = z.strictObject({
-  events: z.int().min(0).describe('Values a person replaced by different ones.'),
+  events: z.number().min(0).describe('Values a person replaced by different ones.'),
   exposureHours: z.number().describe('For how long memories of the topic were watched, in all.'),
   lives: z.int().min(0).describe('Memories counted.'),
   estimate: orNull(
     z.strictObject({
       halfLifeHours: z.number(),
-      low: z.number(),
-      high: z.number(),
-      narrow: z.boolean().describe('Whether high is at most twice low, so that it is used.'),
+      lowHours: z.number(),
+      highHours: z.number(),
+      usable: z.boolean().describe('Whether it is narrow enough and more the data’s than the table’s.'),
     }),
   ).describe('The half-life learned and its 90 % credible interval; null where the table says never.'),
 });
-const shape = z.strictObject({
+const weibull = z.strictObject({
   shape: z.number(),
   halfLifeHours: z.number(),
   pValue: share,
@@ -142,8 +142,10 @@ export const windows = z.strictObject({
       floor: share,
       source: z.enum(['table', 'pinned', 'own', 'everyone']),
       curve: z.string().describe('The age weight over a year, drawn in 24 steps.'),
-      own: orNull(evidence.extend({ shape: orNull(shape).describe('From 31 changes on.') })),
-      everyone: orNull(evidence).describe('Where counts of all users are in use.'),
+      own: orNull(evidence.extend({ weibull: orNull(weibull).describe('From 31 changes on.') })),
+      everyone: orNull(evidence.extend({ users: z.int().min(0) })).describe(
+        'Of the other users together, where their counts are in use and they are five or more.',
+      ),
     }),
   ),
 }) satisfies z.ZodType<ShownWindows>;

@@ -26,10 +26,15 @@ export function documentIdOf({ scope, id }: DocumentRef): string {
 
 const isoOrNull = (instant: number | null): string | null => (instant === null ? null : iso(instant));
 
+/** Since when a change would have been seen: `Life.startedAt`. */
+const watchedFrom = ({ validFrom, validTo, createdAt }: MemoryRow): number =>
+  validTo !== null && validTo <= createdAt ? validFrom : Math.max(validFrom, createdAt);
+
 /** What an update replaces; all else is written once. */
 export const changingFields = (row: MemoryRow) => ({
   valid_to: isoOrNull(row.validTo),
   never_valid: row.validTo !== null && row.validTo <= row.validFrom,
+  watched_from: iso(watchedFrom(row)),
   closed_at: isoOrNull(row.closedAt),
   closed_as: row.closedAs,
   closed_reason: row.closedReason,
@@ -51,6 +56,7 @@ export const changingFields = (row: MemoryRow) => ({
   changed_mind: row.changedMind,
   reviewed_at: isoOrNull(row.reviewedAt),
   changed_at: iso(row.changedAt),
+  heard_at: isoOrNull(row.heardAt),
   changes: row.changes,
 });
 
@@ -140,6 +146,7 @@ const source = z.object({
   similar_to: strings,
   reviewed_at: orNull(instant),
   changed_at: instant,
+  heard_at: orNull(instant),
   changes: z.number(),
 });
 
@@ -200,6 +207,7 @@ export function rowOf(document: unknown): MemoryRow {
     similarTo: fields.similar_to,
     reviewedAt: fields.reviewed_at,
     changedAt: fields.changed_at,
+    heardAt: fields.heard_at,
     changes: fields.changes,
   };
 }

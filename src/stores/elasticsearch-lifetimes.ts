@@ -1,5 +1,6 @@
 import type { estypes } from '@elastic/elasticsearch';
 import { z } from 'zod';
+import { SupersededError } from '../errors.ts';
 import { iso, type Scope } from '../memory.ts';
 import { MS_PER_HOUR } from '../score.ts';
 import type { Life, Lifetimes } from '../store.ts';
@@ -7,8 +8,8 @@ import type { Backend } from './elasticsearch-backend.ts';
 import type { Query } from './elasticsearch-search.ts';
 
 /**
- * How long memories held, by aggregations that any licence has. A commit under way may be counted before it is
- * decided: the counts are a statistic, and the next reading has it right.
+ * How long memories held, by aggregations that any licence has. Rows of a commit of several rows count as they stand in
+ * the index: before it is decided, and, where its writer died, as they were until someone settles it.
  */
 
 /** Buckets of scope and topic a request answers with. */
@@ -24,11 +25,12 @@ interface Which {
   topics?: readonly string[] | undefined;
 }
 
-/** Tombstones have no created_at. */
+/** Tombstones have no created_at; rows of schema 1 have no heard_at until they are written again. */
 function counted({ scope, topics }: Which, now: number): Query {
   const filter: Query[] = [
-    { range: { created_at: { lte: iso(now) } } },
-    { range: { valid_from: { lte: iso(now) } } },
+    upTo('created_at', now),
+    upTo('valid_from', now),
+    exists('heard_at'),
     ...(scope === undefined ? [] : [{ term: { scope } }]),
     ...(topics === undefined ? [] : [{ terms: { topic: [...topics] } }]),
   ];
@@ -41,23 +43,24 @@ function counted({ scope, topics }: Which, now: number): Query {
   return { bool: { filter, must_not: notCounted } };
 }
 
-const ended: Query = exists('valid_to');
+const upTo = (field: string, instant: number): Query => ({ range: { [field]: { lte: iso(instant) } } });
+
 const state = (filter: Query): estypes.AggregationsAggregationContainer => ({
   filter,
-  aggs: { from: sum('valid_from'), to: sum('valid_to') },
+  aggs: { from: sum('watched_from'), to: sum('valid_to') },
 });
-const AGGREGATIONS: Record<string, estypes.AggregationsAggregationContainer> = {
-  open: state({ bool: { must_not: ended } }),
-  changed: state({ bool: { filter: [ended, isChanged] } }),
-  ended: state({ bool: { filter: ended, must_not: isChanged } }),
-  recorded: { max: { field: 'created_at' } },
-  begun: { max: { field: 'valid_from' } },
-  confirmed: { max: { field: 'confirmed_at' } },
-  changes: { filter: isChanged, aggs: { last: { max: { field: 'closed_at' } } } },
-};
+
+function aggregations(now: number): Record<string, estypes.AggregationsAggregationContainer> {
+  const ended = [upTo('valid_to', now), upTo('closed_at', now)];
+  return {
+    open: state({ bool: { must_not: { bool: { filter: ended } } } }),
+    changed: state({ bool: { filter: [...ended, isChanged] } }),
+    ended: state({ bool: { filter: ended, must_not: isChanged } }),
+    heard: { max: { field: 'heard_at' } },
+  };
+}
 
 const total = z.object({ value: z.number() });
-const latest = z.object({ value: z.number().nullable() });
 const lived = z.object({ doc_count: z.number(), from: total, to: total });
 const page = z.object({
   topics: z.object({
@@ -68,10 +71,7 @@ const page = z.object({
         open: lived,
         changed: lived,
         ended: lived,
-        recorded: latest,
-        begun: latest,
-        confirmed: latest,
-        changes: z.object({ last: latest }),
+        heard: total,
       }),
     ),
   }),
@@ -92,23 +92,21 @@ export async function readLifetimes(backend: Backend, which: Which, now: number)
           index: backend.index,
           size: 0,
           query: counted(which, now),
-          aggs: { topics: { composite, aggs: AGGREGATIONS } },
+          aggs: { topics: { composite, aggs: aggregations(now) } },
           allow_partial_search_results: false,
           track_total_hits: false,
         },
         call,
       ),
     );
-    const { topics } = page.parse(answer.aggregations);
+    const { topics } = parsed(page, answer.aggregations);
     lifetimes.push(...topics.buckets.map((bucket) => lifetimesOf(bucket, now)));
     after = topics.after_key;
     if (topics.buckets.length < PAGE || after === undefined) return lifetimes;
   }
 }
 
-function lifetimesOf({ key, open, changed, ended, ...heard }: Bucket, now: number): Lifetimes {
-  const { recorded, begun, confirmed, changes } = heard;
-  const instants = [recorded, begun, confirmed, changes.last].map(({ value }) => value ?? Number.NEGATIVE_INFINITY);
+function lifetimesOf({ key, open, changed, ended, heard }: Bucket, now: number): Lifetimes {
   const closed = ({ doc_count, from, to }: z.output<typeof lived>) => ({
     count: doc_count,
     hours: (to.value - from.value) / MS_PER_HOUR,
@@ -119,9 +117,22 @@ function lifetimesOf({ key, open, changed, ended, ...heard }: Bucket, now: numbe
     open: { count: open.doc_count, hours: (open.doc_count * now - open.from.value) / MS_PER_HOUR },
     changed: closed(changed),
     ended: closed(ended),
-    heardAt: Math.min(now, Math.max(...instants)),
+    heardAt: Math.min(now, heard.value),
     readAt: now,
   };
+}
+
+function parsed<T>(schema: z.ZodType<T>, answer: unknown): T {
+  const result = schema.safeParse(answer);
+  if (result.success) return result.data;
+  throw new SupersededError(
+    'STORE_FAILED',
+    'Elasticsearch counted how long memories held in a form that is not known.',
+    {
+      hint: 'Something else wrote to the index, or a newer version did. Run `superseded doctor`.',
+      cause: result.error,
+    },
+  );
 }
 
 /** Hits of one request, as many as Elasticsearch gives; columns alone are read, not the documents. */
@@ -129,8 +140,9 @@ const MOST_HITS = 10_000;
 
 const instants = z.tuple([z.coerce.number()]);
 const columns = z.object({
-  valid_from: instants,
+  watched_from: instants,
   valid_to: instants.optional(),
+  closed_at: instants.optional(),
   changed_mind: z.array(z.boolean()).optional(),
 });
 
@@ -147,7 +159,7 @@ export async function readLives(backend: Backend, scope: Scope, topic: string, n
           sort: [{ valid_from: 'asc' }, { id: 'asc' }],
           ...(after ? { search_after: after } : {}),
           _source: false,
-          fields: [date('valid_from'), date('valid_to'), 'changed_mind'],
+          fields: [date('watched_from'), date('valid_to'), date('closed_at'), 'changed_mind'],
           allow_partial_search_results: false,
           track_total_hits: false,
         },
@@ -156,9 +168,10 @@ export async function readLives(backend: Backend, scope: Scope, topic: string, n
     );
     const { hits } = answer.hits;
     for (const hit of hits) {
-      const { valid_from, valid_to, changed_mind } = columns.parse(hit.fields);
-      const endedAt = valid_to?.[0] ?? null;
-      lives.push({ startedAt: valid_from[0], endedAt, changed: endedAt !== null && changed_mind?.[0] === true });
+      const { watched_from, valid_to, closed_at, changed_mind } = parsed(columns, hit.fields);
+      const over = valid_to && closed_at && valid_to[0] <= now && closed_at[0] <= now;
+      const endedAt = over ? valid_to[0] : null;
+      lives.push({ startedAt: watched_from[0], endedAt, changed: endedAt !== null && changed_mind?.[0] === true });
     }
     after = hits.at(-1)?.sort;
     if (hits.length < MOST_HITS || after === undefined) return lives;

@@ -1,6 +1,6 @@
 /** What the indices look like, as data; bump SCHEMA with every change that an older version could not read. */
 
-export const SCHEMA = 1;
+export const SCHEMA = 2;
 
 /** How the semantic branch is stored: vectors of the client, or text that an inference endpoint embeds. */
 export type Semantics = { dimensions: number } | { inferenceId: string };
@@ -29,6 +29,8 @@ const MEMORY_FIELDS = {
   valid_to: date,
   /** Whether valid_to ≤ valid_from: a comparison of two columns, which no Lucene query can make. */
   never_valid: { type: 'boolean' },
+  /** The later of valid_from and created_at, or valid_from where it had ended before it was recorded. */
+  watched_from: date,
   closed_at: date,
   closed_as: keyword,
   closed_reason: unsearched,
@@ -52,6 +54,7 @@ const MEMORY_FIELDS = {
   similar_to: keyword,
   reviewed_at: date,
   changed_at: date,
+  heard_at: date,
   changes: { type: 'integer' },
   /** On what is left of an erased memory, which has none of the fields above but id and scope. */
   erased_at: date,

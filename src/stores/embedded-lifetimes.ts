@@ -4,57 +4,57 @@ import { MS_PER_HOUR } from '../score.ts';
 import type { Life, Lifetimes } from '../store.ts';
 import { numberOf, numberOrNull, type Statement, textOf } from './embedded-database.ts';
 import { scopeOf } from './embedded-rows.ts';
-import { WATCHED } from './embedded-schema.ts';
 
 /** How long memories held, read off an index that has all it takes. */
 
-/** A row that ended before it began was never true. */
-const COUNTED = `${WATCHED} AND created_at <= :now AND valid_from <= :now AND (valid_to IS NULL OR valid_to > valid_from)`;
-const IS_OPEN = 'valid_to IS NULL';
-const IS_CHANGED = 'valid_to IS NOT NULL AND changed_mind = 1';
-const HOURS = `(COALESCE(valid_to, :now) - valid_from) / ${MS_PER_HOUR}.0`;
+/** The condition of the index, word for word, then that the row had begun; one that ended before it began was never true. */
+const FROM = `FROM memories INDEXED BY memories_by_life
+  WHERE planned_to IS NULL AND derived_from = '[]' AND heard_at IS NOT NULL
+    AND closed_as IS NOT 'held' AND closed_as IS NOT 'denied'
+    AND created_at <= :now AND valid_from <= :now AND (valid_to IS NULL OR valid_to > valid_from)`;
+const START = 'CASE WHEN valid_to <= created_at THEN valid_from ELSE MAX(valid_from, created_at) END';
+const IS_OPEN = '(valid_to IS NULL OR valid_to > :now OR closed_at IS NULL OR closed_at > :now)';
+const HOURS = `(CASE WHEN ${IS_OPEN} THEN :now ELSE valid_to END - ${START}) / ${MS_PER_HOUR}.0`;
 
-/** Of one scope, or of all. In hours, since sums of milliseconds outgrow a double. */
+/** Count and hours of the rows for which a condition holds; in hours, since sums of milliseconds outgrow a double. */
+const lived = (name: string, condition: string): string =>
+  `COUNT(*) FILTER (WHERE ${condition}) AS ${name}, TOTAL(${HOURS}) FILTER (WHERE ${condition}) AS ${name}_hours`;
+
+/** Of one scope, or of all. */
 export const lifetimesStatement = (
   { scope, topics }: { scope?: Scope; topics?: readonly string[] | undefined },
   now: number,
 ): Statement => ({
-  sql: `SELECT scope, topic, COUNT(*) AS lives, SUM(${HOURS}) AS hours,
-      COUNT(*) FILTER (WHERE ${IS_OPEN}) AS open, TOTAL(${HOURS}) FILTER (WHERE ${IS_OPEN}) AS open_hours,
-      COUNT(*) FILTER (WHERE ${IS_CHANGED}) AS changed, TOTAL(${HOURS}) FILTER (WHERE ${IS_CHANGED}) AS changed_hours,
-      MIN(:now, MAX(MAX(created_at, valid_from, COALESCE(confirmed_at, created_at),
-        CASE changed_mind WHEN 1 THEN closed_at ELSE created_at END))) AS heard_at
-    FROM memories INDEXED BY memories_by_life
-    WHERE ${scope === undefined ? '' : 'scope = :scope AND '}${topics ? 'topic IN (SELECT value FROM json_each(:topics)) AND ' : ''}${COUNTED}
+  sql: `SELECT scope, topic, ${lived('open', IS_OPEN)},
+      ${lived('changed', `NOT ${IS_OPEN} AND changed_mind = 1`)},
+      ${lived('ended', `NOT ${IS_OPEN} AND changed_mind = 0`)}, MIN(:now, MAX(heard_at)) AS heard_at
+    ${FROM}${scope === undefined ? '' : ' AND scope = :scope'}${topics ? ' AND topic IN (SELECT value FROM json_each(:topics))' : ''}
     GROUP BY scope, topic`,
   args: { now, ...(scope === undefined ? {} : { scope }), ...(topics ? { topics: JSON.stringify(topics) } : {}) },
 });
 
 export function readLifetimes(row: Row, readAt: number): Lifetimes {
-  const open = { count: numberOf(row, 'open'), hours: numberOf(row, 'open_hours') };
-  const changed = { count: numberOf(row, 'changed'), hours: numberOf(row, 'changed_hours') };
+  const of = (name: string) => ({ count: numberOf(row, name), hours: numberOf(row, `${name}_hours`) });
   return {
     scope: scopeOf(textOf(row, 'scope')),
     topic: textOf(row, 'topic'),
-    open,
-    changed,
-    ended: {
-      count: numberOf(row, 'lives') - open.count - changed.count,
-      hours: numberOf(row, 'hours') - open.hours - changed.hours,
-    },
+    open: of('open'),
+    changed: of('changed'),
+    ended: of('ended'),
     heardAt: numberOf(row, 'heard_at'),
     readAt,
   };
 }
 
 export const livesStatement = (scope: Scope, topic: string, now: number): Statement => ({
-  sql: `SELECT valid_from, valid_to, ${IS_CHANGED} AS changed
-    FROM memories INDEXED BY memories_by_life WHERE scope = :scope AND topic = :topic AND ${COUNTED}`,
+  sql: `SELECT ${START} AS started_at, CASE WHEN ${IS_OPEN} THEN NULL ELSE valid_to END AS ended_at,
+      NOT ${IS_OPEN} AND changed_mind = 1 AS changed
+    ${FROM} AND scope = :scope AND topic = :topic`,
   args: { scope, topic, now },
 });
 
 export const readLife = (row: Row): Life => ({
-  startedAt: numberOf(row, 'valid_from'),
-  endedAt: numberOrNull(row, 'valid_to'),
+  startedAt: numberOf(row, 'started_at'),
+  endedAt: numberOrNull(row, 'ended_at'),
   changed: numberOf(row, 'changed') === 1,
 });

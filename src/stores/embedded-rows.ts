@@ -44,6 +44,7 @@ const CHANGING = {
   changedMind: 'changed_mind',
   reviewedAt: 'reviewed_at',
   changedAt: 'changed_at',
+  heardAt: 'heard_at',
   changes: 'changes',
 } as const satisfies Record<Exclude<keyof MemoryRow, keyof typeof FIXED>, string>;
 
@@ -109,6 +110,7 @@ export function readRow(row: Row): MemoryRow {
     changedMind: numberOf(row, 'changed_mind') === 1,
     reviewedAt: numberOrNull(row, 'reviewed_at'),
     changedAt: numberOf(row, 'changed_at'),
+    heardAt: numberOrNull(row, 'heard_at'),
     changes: numberOf(row, 'changes'),
   };
 }

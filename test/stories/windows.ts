@@ -33,12 +33,12 @@ export const WINDOW_STORIES: Record<string, (service: TestService) => Promise<vo
   'a value that changes every five days gets a window of its own, and recall ages by it': async (service) => {
     const id = await changeOften(service);
     const learned = await windowOf(service, 'mood');
-    // 30 changes in 150 days, and half a change in half the prior's 60 days / ln 2 before them.
-    const halfLife = (Math.LN2 * (30 / Math.LN2 + 150)) / 30.5;
+    // 30 changes in 150 days, and a tenth of one in a tenth of the prior's 60 days / ln 2 before them.
+    const halfLife = (Math.LN2 * (6 / Math.LN2 + 150)) / 30.1;
     expect(learned).toMatchObject({
       source: 'own',
       halfLifeHours: Math.round(24 * halfLife),
-      own: { events: 30, lives: 31, exposureHours: 150 * 24, estimate: { narrow: true }, shape: null },
+      own: { events: 30, lives: 31, exposureHours: 150 * 24, estimate: { usable: true }, weibull: null },
     });
     service.now += 40 * DAY;
     const { hits } = await service.for('ann').recall({ query: 'mood 30', explain: true });
@@ -60,12 +60,10 @@ export const WINDOW_STORIES: Record<string, (service: TestService) => Promise<vo
     expect(hits[0]?.parts?.ageWeight).toBeLessThan(before - 0.2);
   },
   'what the service does by itself is no change of mind': async (service) => {
-    await changeOften(service, { source: 'automatic' });
-    expect(await windowOf(service, 'mood')).toMatchObject({
-      source: 'table',
-      halfLifeHours: 1440,
-      own: { events: 0, lives: 31, exposureHours: 150 * 24 },
-    });
+    await changeOften(service, { changes: 25 });
+    const before = await windowOf(service, 'mood');
+    await changeOften(service, { changes: 20, days: 20, source: 'automatic' });
+    expect(await windowOf(service, 'mood')).toEqual(before);
   },
   'an automatic supersession at the writing leaves what was learned where it was': async (service) => {
     const id = await changeOften(service, { changes: 25 });
@@ -73,6 +71,7 @@ export const WINDOW_STORIES: Record<string, (service: TestService) => Promise<vo
     await service.for('ann').remember({ id: 'newer', content: 'mood, newer', topic: 'mood' });
     const before = await windowOf(service, 'mood');
     await service.for('ann', 'automatic').supersede('newer', { targets: [id] });
+    service.now += 30 * DAY;
     expect(await windowOf(service, 'mood')).toEqual(before);
   },
   'a summary of memories does not count beside them': async (service) => {
@@ -81,7 +80,9 @@ export const WINDOW_STORIES: Record<string, (service: TestService) => Promise<vo
     await service.for('ann').remember({ content: 'summary', topic: 'mood', kind: 'semantic', derivedFrom: [id] });
     expect(await windowOf(service, 'mood')).toEqual(before);
   },
-  'saying the same again, closing, denying and planned ends are no changes of mind': async (service) => {
+  'saying the same again or elsewhere, merging, closing, denying and planned ends are no changes of mind': async (
+    service,
+  ) => {
     const ann = service.for('ann');
     for (const id of ['same', 'closed', 'denied', 'wrong'])
       await ann.remember({ id, content: `value ${id}`, topic: 'mood' });
@@ -91,6 +92,12 @@ export const WINDOW_STORIES: Record<string, (service: TestService) => Promise<vo
     await ann.close('closed', { reason: 'over' });
     await ann.deny('denied', { certain: true });
     await ann.remember({ content: 'planned otherwise', topic: 'mood', supersedes: ['planned'] });
+    await ann.remember({ id: 'filed', content: 'value filed', topic: 'mood' });
+    await ann.remember({ id: 'merged', content: 'value merged', topic: 'mood' });
+    service.now += DAY;
+    await ann.remember({ content: 'value filed', topic: 'lodging', supersedes: ['filed'] });
+    await ann.remember({ id: 'as', content: 'the value merged', topic: 'mood' });
+    await ann.resolveReview('merged', { action: 'merge', into: 'as' });
     await ann.remember({
       content: 'corrected',
       topic: 'mood',
@@ -120,6 +127,29 @@ export const WINDOW_STORIES: Record<string, (service: TestService) => Promise<vo
     service.now += 100 * DAY;
     expect(await hours()).toBe(240);
   },
+  'what is known to end later has not ended yet': async (service) => {
+    const ann = service.for('ann');
+    await ann.remember({ id: 'a', content: 'tea', topic: 'mood' });
+    service.now += DAY;
+    const validFrom = new Date(service.now + 5 * DAY).toISOString();
+    await ann.remember({ content: 'coffee', topic: 'mood', supersedes: ['a'], validFrom });
+    expect((await windowOf(service, 'mood'))?.own).toMatchObject({ events: 0, exposureHours: 24 });
+    service.now += 5 * DAY;
+    expect((await windowOf(service, 'mood'))?.own).toMatchObject({ events: 1, exposureHours: 6 * 24 });
+  },
+  'what held long before it was recorded was not watched until then': async (service) => {
+    const ann = service.for('ann');
+    await ann.remember({ id: 'a', content: 'lives in Berlin', topic: 'mood', validFrom: '1998-01-01T00:00:00Z' });
+    service.now += 2 * DAY;
+    await ann.confirm('a');
+    expect((await windowOf(service, 'mood'))?.own?.exposureHours).toBe(48);
+  },
+  'what was learned goes along with an export': async (service) => {
+    await changeOften(service, { changes: 31 });
+    const ann = service.for('ann');
+    await service.for('copy').importNdjson(await ann.exportNdjson());
+    expect(await windowOf(service, 'mood', 'copy')).toEqual(await windowOf(service, 'mood'));
+  },
   'an erased memory leaves the counts': async (service) => {
     await changeOften(service, { changes: 25 });
     expect((await windowOf(service, 'mood'))?.source).toBe('own');
@@ -140,6 +170,6 @@ export const WINDOW_STORIES: Record<string, (service: TestService) => Promise<vo
   'more than thirty changes are asked whether their rate is constant': async (service) => {
     await changeOften(service, { changes: 31 });
     // Every life lasts the same: as far from a constant rate as can be.
-    expect((await windowOf(service, 'mood'))?.own?.shape).toMatchObject({ better: 'weibull' });
+    expect((await windowOf(service, 'mood'))?.own?.weibull).toMatchObject({ better: 'weibull' });
   },
 };
