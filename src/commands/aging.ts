@@ -56,7 +56,7 @@ function span(hours: number): string {
 function evidenceLines({ own, everyone }: ShownWindow): string[] {
   const lines: string[] = [];
   if (own && own.lives > 0) lines.push(evidence(own));
-  if (own?.weibull) lines.push(fit(own.weibull));
+  if (own?.weibull) lines.push(weibullLine(own.weibull));
   if (everyone) lines.push(`${everyone.users} others: ${evidence(everyone)}`);
   return lines;
 }
@@ -74,7 +74,7 @@ const PLURALS = { change: 'changes', memory: 'memories' } as const;
 const counted = (count: number, what: keyof typeof PLURALS): string =>
   `${count.toLocaleString('en')} ${count === 1 ? what : PLURALS[what]}`;
 
-const fit = ({ shape, pValue, better }: WeibullFit): string => {
+const weibullLine = ({ shape, pValue, better }: WeibullFit): string => {
   const p = pValue < 0.001 ? 'p < 0.001' : `p = ${pValue.toFixed(3)}`;
   if (better === 'exponential') return `a constant rate fits (Weibull shape ${shape.toFixed(2)}, ${p})`;
   const meaning = shape < 1 ? 'safer than its age says' : 'less safe than its age says';
