@@ -3,10 +3,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { availableParallelism, cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { createLocalEmbedder } from '../src/embedders/local.ts';
 import { createEmbeddedStore } from '../src/stores/embedded.ts';
 import { createSuperseded } from '../src/superseded.ts';
+import { optionsOrExit } from './arguments.ts';
 import { embedder, megabytes, NOW, questionOf, rowOf, sentence, timesOf, unitVector } from './bench-data.ts';
 import { measureElasticsearch } from './bench-elasticsearch.ts';
 
@@ -14,7 +14,8 @@ import { measureElasticsearch } from './bench-elasticsearch.ts';
 
 const USAGE = `npm run bench -- [--sizes 1000,10000,100000] [--users 1000] [--queries 200] [--out FILE]
 
-Prints a table, and writes the numbers as JSON to FILE (docs/bench.json). Each size runs in a process of its own.
+Prints a table (with --json the numbers), and writes the numbers as JSON to FILE (docs/bench.json). Each size runs in a
+process of its own.
 
 npm run bench -- --elasticsearch URL|test-node [--size 100000] [--users 1000] [--queries 200] [--out FILE]
 
@@ -22,17 +23,15 @@ Loads the memories into an index of its own, removed afterwards, and into an emb
 questions, and writes the numbers beside the others in FILE. \`test-node\` starts the node of the tests, whose ES|QL
 is answered by a stand-in.`;
 
-const { values: options } = parseArgs({
-  options: {
-    sizes: { type: 'string', default: '1000,10000,100000' },
-    users: { type: 'string', default: '1000' },
-    queries: { type: 'string', default: '200' },
-    out: { type: 'string', default: fileURLToPath(new URL('../docs/bench.json', import.meta.url)) },
-    elasticsearch: { type: 'string' },
-    size: { type: 'string', default: '100000' },
-    only: { type: 'string' },
-    help: { type: 'boolean', default: false },
-  },
+const options = optionsOrExit(USAGE, {
+  sizes: { type: 'string', default: '1000,10000,100000' },
+  users: { type: 'string', default: '1000' },
+  queries: { type: 'string', default: '200' },
+  out: { type: 'string', default: fileURLToPath(new URL('../docs/bench.json', import.meta.url)) },
+  elasticsearch: { type: 'string' },
+  size: { type: 'string', default: '100000' },
+  only: { type: 'string' },
+  json: { type: 'boolean', default: false },
 });
 
 async function measure(size: number, users: number, queries: number) {
@@ -128,10 +127,6 @@ function apart<T>(only: string): T {
 }
 
 async function main(): Promise<void> {
-  if (options.help) {
-    console.log(USAGE);
-    return;
-  }
   if (options.only) {
     const [what = '', size, users] = options.only.split(':');
     const result =
@@ -171,7 +166,7 @@ async function main(): Promise<void> {
   };
   writeFileSync(options.out, `${JSON.stringify(report, null, 2)}\n`);
   const { reportTable } = await import('./bench-report.ts');
-  console.log(reportTable(report));
+  console.log(options.json ? JSON.stringify(report, null, 2) : reportTable(report));
 }
 
 /** The report as it is, of which each run replaces its own part. */

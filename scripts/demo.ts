@@ -6,11 +6,19 @@ import { readConfig } from '../src/config.ts';
 import { openSuperseded } from '../src/open.ts';
 import { projectFile } from '../src/project-file.ts';
 import { readMemories, seed } from '../src/seeds.ts';
+import { optionsOrExit } from './arguments.ts';
 import { mastraCli, runNode } from './mastra.ts';
 import { STAND_IN_MODEL, startStub } from './openrouter-stub.ts';
 import { SCRIPTED } from './stand-in.ts';
 
 /** The whole beat without a key: a scripted stand-in for the model, a seeded throw-away store, and Studio. */
+
+const USAGE = `npm run demo [-- --json]
+
+Fills a throw-away store with the seeds and opens Studio over it, with a script in place of the language model. Needs no
+key. --json prints where it is, as one JSON document, once it is up; all else goes to standard error.`;
+
+const options = optionsOrExit(USAGE, { json: { type: 'boolean', default: false } });
 
 const config = readConfig();
 const folder = mkdtempSync(join(tmpdir(), 'superseded-demo-'));
@@ -62,7 +70,7 @@ const settings = (port: number, stub: string): Record<string, string> => ({
 });
 
 const say = (line: string): void => {
-  process.stdout.write(`${line}\n`);
+  (options.json ? process.stderr : process.stdout).write(`${line}\n`);
 };
 
 async function announce(port: number): Promise<void> {
@@ -74,6 +82,10 @@ async function announce(port: number): Promise<void> {
     );
     if (up) break;
     await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+  if (options.json) {
+    const where = { studio: `${base}/agents/travel-agent`, http: `${base}/v1`, model: SCRIPTED };
+    process.stdout.write(`${JSON.stringify(where, null, 2)}\n`);
   }
   say(
     [
@@ -107,7 +119,7 @@ try {
   );
   say('Starting Studio; the first time takes about half a minute.');
   void announce(port);
-  process.exitCode = await runNode([mastraCli(), 'dev', '--env', envFile], env);
+  process.exitCode = await runNode([mastraCli(), 'dev', '--env', envFile], env, options.json ? 'stderr' : 'stdout');
 } finally {
   await stub.close();
   rmSync(folder, { recursive: true, force: true });

@@ -22,10 +22,14 @@ export const mastraCli = (): string =>
   join(dirname(createRequire(import.meta.url).resolve('mastra/package.json')), 'dist', 'index.js');
 
 /** Runs Node with these arguments until it ends, passing on signals; the answer is its exit code. */
-export function runNode(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<number> {
+export function runNode(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  prints: 'stdout' | 'stderr' = 'stdout',
+): Promise<number> {
   const child = spawn(process.execPath, args, {
     cwd: ROOT,
-    stdio: 'inherit',
+    stdio: ['inherit', prints === 'stdout' ? 'inherit' : process.stderr, 'inherit'],
     env: { ...process.env, ...QUIET, ...env },
   });
   // A terminal sends Ctrl-C to the whole group; what comes to this process alone has to be passed on.

@@ -11,6 +11,7 @@ import { instant, user } from './fields.ts';
 import { openSuperseded } from './open.ts';
 import type { Superseded } from './superseded.ts';
 import { issuesOf } from './validation.ts';
+import { packageVersion } from './version.ts';
 
 /** The command line as a function: reads the arguments, runs one command of the table, turns errors into exit codes. */
 
@@ -36,6 +37,10 @@ export async function runCommandLine(argv: readonly string[], surroundings: Surr
     stdout.write(`${overviewHelp(COMMANDS)}\n`);
     return name === undefined ? WRONG_USE : 0;
   }
+  if (name === '--version') {
+    stdout.write(`${packageVersion()}\n`);
+    return 0;
+  }
   const command = COMMANDS.find((candidate) => candidate.name === name);
   try {
     if (!command) throw new UsageError(`There is no command ${name}.`);
@@ -46,12 +51,12 @@ export async function runCommandLine(argv: readonly string[], surroundings: Surr
 }
 
 async function run(command: Command, args: string[], { stdout, stderr, env }: Surroundings): Promise<number> {
-  const { values, positionals } = parse(command, args);
+  const { values, positionals } = command.handsOn ? { values: {}, positionals: args } : parse(command, args);
   if (values.help === true) {
     stdout.write(`${commandHelp(command)}\n`);
     return 0;
   }
-  checkArguments(command, positionals);
+  if (!command.handsOn) checkArguments(command, positionals);
   const config = readConfig(env);
   const now = oneOption('--now', instant, values.now) ?? Date.now();
   const opened: Superseded[] = [];

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { SHARED_OPTIONS } from '../src/commands/command.ts';
 import { commandHelp, overviewHelp } from '../src/commands/help.ts';
 import { COMMANDS } from '../src/commands/table.ts';
-import { runCli } from './run-cli.ts';
+import { ended, ROOT, runCli, startCli } from './run-cli.ts';
 import { temporaryFolder } from './temporary.ts';
 
 const NOW = ['--now', '2026-03-01T09:00:00Z'];
@@ -16,17 +16,34 @@ describe('the help', () => {
     for (const name of Object.keys(SHARED_OPTIONS)) expect(help).toContain(`--${name}`);
   });
 
-  it.each(COMMANDS)('of $name names its arguments, its options and an example', (command) => {
-    const help = commandHelp(command);
-    for (const name of [...command.arguments, ...Object.keys(command.options).map((option) => `--${option}`)]) {
-      expect(help).toContain(name);
-    }
-    expect(help).toContain(command.example);
-    for (const line of help.split('\n')) expect(line.length).toBeLessThanOrEqual(120);
-  });
+  it.each(COMMANDS.filter(({ handsOn }) => !handsOn))(
+    'of $name names its arguments, its options and an example',
+    (command) => {
+      const help = commandHelp(command);
+      for (const name of [...command.arguments, ...Object.keys(command.options).map((option) => `--${option}`)]) {
+        expect(help).toContain(name);
+      }
+      expect(help).toContain(command.example);
+      for (const line of help.split('\n')) expect(line.length).toBeLessThanOrEqual(120);
+    },
+  );
 });
 
 describe('the command line', () => {
+  it.each(['demo', 'evaluate', 'bench'])('hands the arguments of %s on to what reads them', async (name) => {
+    const help = await ended(startCli([name, '--help']));
+    expect(help).toMatchObject({ code: 0, stderr: '' });
+    expect(help.stdout).toContain(`npm run ${name}`);
+    const wrong = await ended(startCli([name, '--no-such-option']));
+    expect(wrong).toMatchObject({ code: 2, stdout: '' });
+    expect(wrong.stderr).toContain('no-such-option');
+  });
+
+  it('tells its version', async () => {
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+    expect(await runCli(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+  });
+
   it('remembers, supersedes, recalls and shows the history, with one JSON document each', async () => {
     const db = ['--db', join(temporaryFolder(), 'a.db')];
     const first = await runCli([

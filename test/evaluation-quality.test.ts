@@ -57,7 +57,10 @@ describe('the gate on ranking quality', () => {
   });
 
   it('ranks the seeds’ reversals in stores of every size they fill', () => {
-    const options = { data: null, sets: ['seeds'], seed: 1, out: null, resume: false, memories: null, questions: null };
+    const options = {
+      ...{ data: null, sets: ['seeds'], seed: 1, out: null, resume: false, json: false },
+      ...{ memories: null, questions: null },
+    };
     const variants = plansOf(options).flatMap(({ plans }) =>
       plans().map(({ variant, stores }) => [variant, stores.length]),
     );

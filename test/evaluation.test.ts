@@ -148,7 +148,7 @@ describe('the readers', () => {
   it('name the sets that are absent', () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, 'statebench'));
-    const options = { sets: null, seed: 1, out: null, resume: false, memories: null, questions: null };
+    const options = { sets: null, seed: 1, out: null, resume: false, json: false, memories: null, questions: null };
     const missing = plansOf({ ...options, data: folder }).map(({ name, missing: why }) => [name, why !== null]);
     expect(missing).toEqual([
       ['statebench/dev', true],

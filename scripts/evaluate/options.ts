@@ -9,6 +9,8 @@ export interface Options {
   seed: number;
   out: string | null;
   resume: boolean;
+  /** The report on standard output too. */
+  json: boolean;
   /** Another memories and questions file in the format of `compare`. */
   memories: string | null;
   questions: string | null;
@@ -25,6 +27,7 @@ export const USAGE = `npm run evaluate -- --data DIR [options]
   --out DIR         where JSON, tables and plots go; without it, and with no set chosen or absent,
                     docs/evaluation.md is brought up to date; else they go to the cache folder
   --resume          go on where a stopped run was
+  --json            the report as one JSON document on standard output too
 
 Vectors and finished parts are kept in the folder of SUPERSEDED_CACHE.
 `;
@@ -41,6 +44,7 @@ export function parseOptions(args: readonly string[]): Options | null {
       seed: { type: 'string', default: '1' },
       out: { type: 'string' },
       resume: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -56,6 +60,7 @@ export function parseOptions(args: readonly string[]): Options | null {
     seed,
     out: path(values.out),
     resume: values.resume,
+    json: values.json,
     memories: path(values.memories),
     questions: path(values.questions),
   };

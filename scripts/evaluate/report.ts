@@ -36,7 +36,7 @@ export function writeReport(
   learned: LearnedResult | null,
   run: Run,
   out: string | null,
-): { files: string[]; broken: string[] } {
+): { files: string[]; broken: string[]; json: string } {
   const folder = out ?? projectFile('docs/evaluation');
   mkdirSync(folder, { recursive: true });
   const rows = parts.flatMap((part) => rowsOf(part, run.seed));
@@ -51,8 +51,9 @@ export function writeReport(
   const report = { run: { ...run, bootstrapRounds: ROUNDS }, gates, sets, parity, rows, gains, learned };
   const tables = tablesOf(report);
   const kept = out === null ? { ...report, rows: rows.filter(isTold), gains: gains.filter(isGainShown) } : report;
+  const json = `${JSON.stringify(kept, rounded, 2)}\n`;
   const files = [
-    { name: 'results.json', text: `${JSON.stringify(kept, rounded, 2)}\n` },
+    { name: 'results.json', text: json },
     ...tradeOffs(parts).map(({ file, svg }) => ({ name: file, text: svg })),
     ...(out === null ? [] : [{ name: 'tables.md', text: tables }]),
   ];
@@ -60,9 +61,9 @@ export function writeReport(
   const written = files.map(({ name }) => join(folder, name));
   const page = projectFile('docs/evaluation.md');
   const broken = gates.filter(({ holds }) => !holds).map(({ name, value }) => `${name} is ${value.toFixed(3)}`);
-  if (out !== null || !existsSync(page)) return { files: written, broken };
+  if (out !== null || !existsSync(page)) return { files: written, broken, json };
   writeFileSync(page, withTables(readFileSync(page, 'utf8'), tables));
-  return { files: [...written, page], broken };
+  return { files: [...written, page], broken, json };
 }
 
 /** The page with the tables between its markers; throws where a marker is missing. */

@@ -56,10 +56,11 @@ async function main(): Promise<void> {
   const run = { version, node: process.version, store: 'embedded', dialect: null, model: model.name };
   const whole = options.sets === null && sets.every(({ missing }) => missing === null);
   const out = options.out ?? (whole ? null : join(config.cache, 'evaluation', 'report'));
-  const { files: written, broken } = writeReport(parts, learned, { ...run, seed: options.seed }, out);
+  const { files: written, broken, json } = writeReport(parts, learned, { ...run, seed: options.seed }, out);
   for (const file of written) note(`wrote ${file}`);
   for (const gate of broken) note(`does not hold: ${gate}`);
   note(`done after ${seconds(started)}`);
+  if (options.json) process.stdout.write(json);
 }
 
 /** Wrong use is told in one line, with exit code 2. */

@@ -38,7 +38,7 @@ const SOURCES: Readonly<Record<ShownWindow['source'], string>> = {
 
 const LEARNING: Readonly<Record<LearnFrom, string>> = {
   off: 'Learning is off: SUPERSEDED_LEARN_WINDOWS.',
-  own: 'Windows are learned from your own changes of mind, from 23 in a topic on.',
+  own: 'Windows are learned from your own changes of mind, once these are sure of one (from 23 in a topic on).',
   everyone: 'Windows are learned from your own changes of mind, and from those of all users where yours are too few.',
 };
 

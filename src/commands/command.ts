@@ -19,6 +19,8 @@ export interface Command {
   /** Names of the arguments in order; one in brackets may be left out. */
   arguments: readonly string[];
   options: Readonly<Record<string, Option>>;
+  /** Whether its arguments and options are handed on unread, to what reads them itself. */
+  handsOn?: true;
   /** An example a person can paste. */
   example: string;
   run(context: Context): Promise<Result>;

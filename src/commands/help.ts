@@ -15,6 +15,8 @@ export function overviewHelp(commands: readonly Command[]): string {
     'Options of every command:',
     ...optionLines(SHARED_OPTIONS),
     '',
+    'npx superseded --version tells the version.',
+    '',
     'Try: npm run compare',
   ].join('\n');
 }

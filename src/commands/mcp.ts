@@ -1,4 +1,5 @@
 import type { Superseded } from '../superseded.ts';
+import { packageVersion } from '../version.ts';
 import type { Command } from './command.ts';
 
 export const mcpCommand: Command = {
@@ -10,7 +11,6 @@ export const mcpCommand: Command = {
   async run(context) {
     // Loaded here, so that the other commands do not wait for the framework.
     const { createMcpServer } = await import('../mastra/mcp.ts');
-    const { packageVersion } = await import('../mastra/version.ts');
     const service = counting(context.open());
     const server = createMcpServer({ service, version: packageVersion(), user: () => context.user });
     await server.startStdio();

@@ -8,6 +8,7 @@ import {
   reopenCommand,
   supersedeCommand,
 } from './change.ts';
+import { CHECKOUT_COMMANDS } from './checkout.ts';
 import type { Command } from './command.ts';
 import { compareCommand } from './compare.ts';
 import { doctorCommand } from './doctor.ts';
@@ -47,4 +48,5 @@ export const COMMANDS: readonly Command[] = [
   doctorCommand,
   queriesCommand,
   mcpCommand,
+  ...CHECKOUT_COMMANDS,
 ];

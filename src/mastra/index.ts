@@ -3,6 +3,7 @@ import { readConfig } from '../config.ts';
 import { closeWith } from '../http/drain.ts';
 import { httpServer } from '../http/server.ts';
 import { openSuperseded } from '../open.ts';
+import { packageVersion } from '../version.ts';
 import { createTravelAgent } from './agent.ts';
 import { createChat } from './chat.ts';
 import { createConversation, openConversationStorage } from './conversation.ts';
@@ -10,7 +11,6 @@ import { createMcpServer } from './mcp.ts';
 import { createModel, isConfigured } from './model.ts';
 import { preRecall } from './pre-recall.ts';
 import { makeTools } from './tools.ts';
-import { packageVersion } from './version.ts';
 
 /** The composition root of the server and Studio. Nothing here needs a key; the memories open at the first request. */
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { projectFile } from '../project-file.ts';
+import { projectFile } from './project-file.ts';
 
 /** The version of this package, from the package.json beside the seeds: a bundle has another one nearer by. */
 export function packageVersion(): string {
