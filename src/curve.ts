@@ -3,7 +3,7 @@ import { ageWeightOf, MS_PER_HOUR } from './score.ts';
 
 /** Draws how an age weight falls, one character a step. */
 
-export const CURVE_DAYS = 365;
+const CURVE_DAYS = 365;
 const STEPS = 24;
 const BARS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const;
 

@@ -45,9 +45,9 @@ const MOST_PRIOR = 0.1;
 export const MOST_LEARNED = 50;
 export const MOST_PINNED = 50;
 
-/** So few users' counts are neither used nor shown: one could be told from the others. */
+/** The counts of fewer users with changes are neither used nor shown: one could be told from the others. */
 export const FEWEST_USERS = 5;
-/** A user with more changes of a topic counts as if with so many, at the same rate: nobody sets everyone's windows. */
+/** A user with more memories of a topic counts as if with so many, at the same rate: nobody sets everyone's windows. */
 const MOST_FROM_ONE = 25;
 
 const SHORTEST_HOURS = 1;
@@ -84,7 +84,10 @@ export interface Pool {
   /** What each scope has in them. */
   parts: ReadonlyMap<string, Counts>;
 }
-type Pooled = Counted & { users: number };
+type Pooled = Counted & {
+  /** Users with changes of the topic. */
+  users: number;
+};
 
 export function poolOf(scopes: ReadonlyMap<string, Counts>): Pool {
   const totals = new Map<string, Pooled>();
@@ -93,16 +96,17 @@ export function poolOf(scopes: ReadonlyMap<string, Counts>): Pool {
     if (scope === SHARED) continue;
     const part = new Map([...counts].map(([topic, counted]) => [topic, atMost(counted)]));
     parts.set(scope, part);
-    for (const [topic, counted] of part)
-      totals.set(topic, sum(totals.get(topic) ?? NOBODY, { ...counted, users: 1 }, 1));
+    for (const [topic, counted] of part) totals.set(topic, sum(totals.get(topic) ?? NOBODY, alone(counted), 1));
   }
   return { totals, parts };
 }
 
 const atMost = ({ events, exposureHours, lives }: Counted): Counted => {
-  const share = Math.min(1, MOST_FROM_ONE / Math.max(1, events));
+  const share = Math.min(1, MOST_FROM_ONE / Math.max(1, lives));
   return { events: events * share, exposureHours: exposureHours * share, lives };
 };
+
+const alone = (counted: Counted): Pooled => ({ ...counted, users: counted.events > 0 ? 1 : 0 });
 
 const sum = (a: Pooled, b: Pooled, sign: 1 | -1): Pooled => ({
   events: a.events + sign * b.events,
@@ -115,7 +119,7 @@ const sum = (a: Pooled, b: Pooled, sign: 1 | -1): Pooled => ({
 function others(pool: Pool, scope: string, topic: string): Pooled | null {
   const mine = pool.parts.get(scope)?.get(topic);
   const all = pool.totals.get(topic) ?? NOBODY;
-  const rest = mine ? sum(all, { ...mine, users: 1 }, -1) : all;
+  const rest = mine ? sum(all, alone(mine), -1) : all;
   return rest.users < FEWEST_USERS ? null : rest;
 }
 
@@ -146,7 +150,10 @@ function paceOf(table: AgingTable, topic: string): Pace {
   return { halfLifeHours, floor };
 }
 
-/** The table is the prior of what the others' counts say, and that, once it is usable, the prior of the user's own. */
+/**
+ * The table is the prior of what the others' counts say, and that, once it is usable, the prior of the user's own; but
+ * not where it, being far off, would keep enough changes of the user's own from being used.
+ */
 function windowFor(
   topic: string,
   own: Counted,
@@ -157,7 +164,8 @@ function windowFor(
   const given = paceOf(table, topic);
   const everyone = rest && { ...evidenceOf(rest, given.halfLifeHours), users: rest.users };
   const shared = everyone?.estimate?.usable ? everyone.estimate.halfLifeHours : null;
-  const evidence = evidenceOf(own, shared ?? given.halfLifeHours);
+  const byOthers = evidenceOf(own, shared ?? given.halfLifeHours);
+  const evidence = byOthers.estimate?.usable ? byOthers : evidenceOf(own, given.halfLifeHours);
   const window = { topic, ...given, own: evidence, everyone };
   const pinned = policy.pinned.get(topic);
   if (pinned !== undefined) return { ...window, ...pinnedPace(pinned, given, table), source: 'pinned' };

@@ -24,11 +24,11 @@ interface Known {
 export class LifetimeCache {
   readonly #scopes = new Map<Scope, Known>();
 
-  /** The same list until something was read. Throws what the store throws; the next call reads again. */
-  async read(store: ScopedStore, now: number): Promise<readonly Lifetimes[]> {
+  /** The same list until something was read; `anew` reads all of it. Throws what the store throws; the next call reads again. */
+  async read(store: ScopedStore, now: number, { anew = false } = {}): Promise<readonly Lifetimes[]> {
     const known = this.#known(store.scope);
     while (known.reading) await known.reading;
-    const all = Math.abs(now - known.readAt) >= KEEP_MS;
+    const all = anew || Math.abs(now - known.readAt) >= KEEP_MS;
     if (all || known.written.size > 0) {
       known.reading = update(known, store, all, now).finally(() => {
         known.reading = null;
@@ -56,11 +56,6 @@ export class LifetimeCache {
         }
       },
     };
-  }
-
-  /** Has everything read anew. */
-  forget(scope: Scope): void {
-    this.#scopes.delete(scope);
   }
 
   /** Most recently used last; the one unused for longest makes room. */

@@ -60,8 +60,9 @@ export async function recall(
   const knownAt = request.knownAt ?? now;
   const clocks = { asOf: request.asOf ?? knownAt, knownAt };
   const limit = request.includeHistory ? MOST_CANDIDATES : request.limit;
-  const table = await aging(request.preset);
-  const ranking = await rank(actor, { ...request, ...clocks, limit, aging: table, signal });
+  const windows = Promise.resolve(aging(request.preset));
+  const ranking = await rank(actor, { ...request, ...clocks, limit, aging: windows, signal });
+  const table = await windows;
   const rows = new Map([...ranking.linked, ...ranking.ranked.map(({ row }) => row)].map((row) => [keyOf(row), row]));
   const ordered = request.includeHistory
     ? await withSuccessors(actor, ranking, rows, clocks, { limit: request.limit, aging: table })
@@ -77,15 +78,16 @@ export async function recall(
 }
 
 type RankRequest = Pick<RecallRequest, 'query' | 'includeHistory' | 'kinds' | 'topics' | 'tags' | 'strict'> &
-  Clocks & { limit: number; aging: AgingTable; signal?: AbortSignal | undefined };
+  Clocks & { limit: number; aging: AgingTable | Promise<AgingTable>; signal?: AbortSignal | undefined };
 
-/** Embeds the question where the core embeds, and lets the store rank. */
+/** Embeds the question where the core embeds, while the windows may still be on their way, and lets the store rank. */
 export async function rank(actor: Actor, request: RankRequest): Promise<Ranking> {
   const { query, signal, ...rest } = request;
   const options = signal ? { signal } : {};
-  const vector = actor.embedder === null ? null : await actor.embedder.embedQuery(query, options);
+  const embedded = actor.embedder === null ? null : actor.embedder.embedQuery(query, options);
+  const [vector, aging] = await Promise.all([embedded, rest.aging]);
   const calibration = { lo: actor.model.lo, hi: actor.model.hi };
-  return actor.store.rank({ ...rest, text: query, vector, calibration, ...options });
+  return actor.store.rank({ ...rest, text: query, vector, calibration, aging, ...options });
 }
 
 const keyOf = (row: Pick<MemoryRow, 'scope' | 'id'>): string => `${row.scope} ${row.id}`;

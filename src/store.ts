@@ -178,7 +178,7 @@ export interface Lifetimes {
   open: Lived;
   /** Superseded by a person's different value. */
   changed: Lived;
-  /** Ended in another way. */
+  /** Ended in another way; where the service ended it by itself, counted until then. */
   ended: Lived;
   /** The last time a person spoke of one of them; at most `readAt`. */
   heardAt: number;

@@ -39,7 +39,10 @@ export interface Superseded {
   readonly store: MemoryStore;
   /** Null where the store embeds. */
   readonly embedder: Embedder | null;
-  /** The verbs of one user; `source` names the surface in the audit. Throws INVALID_INPUT for what is no user id. */
+  /**
+   * The verbs of one user; `source` names the surface in the audit, `automatic` what no person asked for: it counts for
+   * no window. Throws INVALID_INPUT for what is no user id.
+   */
   for(user: string, source?: string): UserMemories;
   /** What a verb works with, for code beside the verbs (seeding, comparing). */
   actor(scope: Scope, user: string, source: string): Promise<Actor>;

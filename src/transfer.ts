@@ -112,7 +112,8 @@ function advancedRows(lines: Lines, stored: Known['stored']): Map<string, Memory
     const here = stored.get(row.id)?.row;
     if (!here || isTaken(row, here) || here.closedAt !== null || row.closedAt === null) continue;
     const { validTo, closedAt, closedAs, closedReason, supersededBy, changedMind } = row;
-    advanced.set(row.id, { ...here, validTo, closedAt, closedAs, closedReason, supersededBy, changedMind });
+    const heardAt = here.heardAt === null ? null : Math.max(here.heardAt, row.heardAt ?? here.heardAt);
+    advanced.set(row.id, { ...here, validTo, closedAt, closedAs, closedReason, supersededBy, changedMind, heardAt });
   }
   return advanced;
 }

@@ -25,6 +25,9 @@ export const AUTOMATIC = 'automatic';
 /** When a person spoke of a memory that is written at `at`. */
 export const heardAt = (actor: Actor, at: number): number | null => (actor.source === AUTOMATIC ? null : at);
 
+/** Verbs by which nobody speaks of a memory as it is now. */
+const SILENT: readonly string[] = ['import', 'unlink'];
+
 let sequence = Math.floor(Math.random() * 2 ** 31);
 
 /** Time-ordered ids (UUIDv7) for the instant of the verb; at one instant in the order they were made. */
@@ -71,13 +74,15 @@ export async function transact<T>(actor: Actor, plan: () => Promise<Plan<T>>): P
 function counted(actor: Actor, changes: Changes): Changes {
   const { update = [], audit = [] } = changes;
   const next = (row: MemoryRow): MemoryRow => {
-    const at = audit.find(({ memory, before }) => memory === row.id && before !== null)?.at ?? row.changedAt;
-    const heard = heardAt(actor, at) ?? row.heardAt;
+    const entry = audit.find(({ memory, before }) => memory === row.id && before !== null);
+    const at = entry?.at ?? row.changedAt;
+    const heard = entry && !SILENT.includes(entry.verb) ? heardAt(actor, at) : null;
     return {
       ...row,
       changes: row.changes + 1,
       changedAt: Math.max(row.changedAt, at),
-      heardAt: heard === null ? null : Math.max(row.heardAt ?? heard, heard),
+      // What the service wrote by itself stays its own: counted from the first word on, it would be counted for changing.
+      heardAt: row.heardAt === null ? null : Math.max(row.heardAt, heard ?? row.heardAt),
     };
   };
   return {

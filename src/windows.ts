@@ -56,22 +56,22 @@ export interface WindowsOptions {
 export function createWindows({ store, policy = DEFAULT_POLICY, clock }: WindowsOptions): Windows {
   const lifetimes = new LifetimeCache();
   const pool = createPool(store, policy);
-  const learned = new WeakMap<readonly Lifetimes[], { pool: Pool | null; windows: LearnedWindow[] }>();
+  const memo = new WeakMap<readonly Lifetimes[], { pool: Pool | null; windows: LearnedWindow[] }>();
 
   /** The same windows while neither the lifetimes nor the pool was read again. */
   function windowsOf(scope: string, list: readonly Lifetimes[], current: Pool | null): LearnedWindow[] {
-    const known = learned.get(list);
+    const known = memo.get(list);
     if (known?.pool === current) return known.windows;
     const own = countsOf(list).get(scope) ?? new Map();
     const windows = learnWindows({ scope, own, pool: current }, DEFAULT_AGING, policy);
-    learned.set(list, { pool: current, windows });
+    memo.set(list, { pool: current, windows });
     return windows;
   }
 
-  async function learn(scoped: ScopedStore): Promise<{ windows: LearnedWindow[]; list: readonly Lifetimes[] }> {
+  async function learn(scoped: ScopedStore, options = {}) {
     const now = clock();
-    const [list, current] = await Promise.all([lifetimes.read(scoped, now), pool.read(now)]);
-    return { windows: windowsOf(scoped.scope, list, current), list };
+    const [list, current] = await Promise.all([lifetimes.read(scoped, now, options), pool.read(now)]);
+    return { windows: windowsOf(scoped.scope, list, current), list, now };
   }
 
   return {
@@ -82,11 +82,10 @@ export function createWindows({ store, policy = DEFAULT_POLICY, clock }: Windows
       return tableWith(windows, DEFAULT_AGING);
     },
     async shown(scoped) {
-      lifetimes.forget(scoped.scope);
-      const { windows: all, list } = await learn(scoped);
-      const heardAt = Math.max(...list.map((one) => one.heardAt));
+      const { windows: learned, list, now } = await learn(scoped, { anew: true });
+      const clocks = { now, heardAt: Math.max(...list.map(({ heardAt }) => heardAt)) };
       const windows: ShownWindow[] = [];
-      for (const window of all) windows.push(await show(scoped, window, heardAt));
+      for (const window of learned) windows.push(await show(scoped, window, clocks));
       const { otherwise } = DEFAULT_AGING;
       const others = { topic: null, ...otherwise, source: 'table' as const, own: null, everyone: null };
       return { learnFrom: policy.learnFrom, windows: [...windows, { ...others, curve: drawCurve(otherwise) }] };
@@ -97,43 +96,52 @@ export function createWindows({ store, policy = DEFAULT_POLICY, clock }: Windows
 
 const NOBODY = { scope: '', own: new Map(), pool: null };
 
-async function show(scoped: ScopedStore, window: LearnedWindow, heardAt: number): Promise<ShownWindow> {
+interface Heard {
+  now: number;
+  heardAt: number;
+}
+
+async function show(scoped: ScopedStore, window: LearnedWindow, clocks: Heard): Promise<ShownWindow> {
   const { topic, own, everyone, source, ...pace } = window;
-  const weibull = own.events > EVENTS_FOR_SHAPE ? await weibullOf(scoped, topic, heardAt) : null;
+  const weibull = own.events > EVENTS_FOR_SHAPE ? await weibullOf(scoped, topic, clocks) : null;
   return { topic, ...pace, source, curve: drawCurve(pace), own: { ...own, weibull }, everyone };
 }
 
-async function weibullOf(scoped: ScopedStore, topic: string, heardAt: number): Promise<WeibullFit | null> {
-  const lives = await scoped.lives(topic, heardAt);
-  const hours = ({ startedAt, endedAt }: Life) => ((endedAt ?? heardAt) - startedAt) / MS_PER_HOUR;
+async function weibullOf(scoped: ScopedStore, topic: string, { now, heardAt }: Heard): Promise<WeibullFit | null> {
+  const lives = await scoped.lives(topic, now);
+  const hours = ({ startedAt, endedAt }: Life) => ((endedAt ?? Math.max(startedAt, heardAt)) - startedAt) / MS_PER_HOUR;
   return compareShapes(lives.map((life) => ({ hours: hours(life), changed: life.changed })));
 }
 
 const KEEP_POOL_MS = 3_600_000;
+/** How long nobody waits again for a store that could not count. */
+const PAUSE_MS = 60_000;
 
-/** The counts of all users; read anew in the background once they are an hour old. */
+/** The counts of all users; read anew in the background once they are an hour old. Null while they cannot be read. */
 function createPool(store: MemoryStore, { learnFrom }: WindowPolicy) {
-  let known: { readAt: number; pool: Pool } | null = null;
-  let reading: Promise<Pool> | null = null;
-  const refresh = (now: number): Promise<Pool> => {
-    reading ??= store
-      .lifetimes(now)
-      .then((lifetimes) => {
-        known = { readAt: now, pool: poolOf(countsOf(lifetimes)) };
-        return known.pool;
-      })
-      .finally(() => {
-        reading = null;
-      });
-    return reading;
+  let pool: Pool | null = null;
+  let dueAt = Number.NEGATIVE_INFINITY;
+  let reading: Promise<void> | null = null;
+  const refresh = async (now: number): Promise<void> => {
+    try {
+      pool = poolOf(countsOf(await store.lifetimes(now)));
+      dueAt = now + KEEP_POOL_MS;
+    } catch {
+      dueAt = now + PAUSE_MS;
+    }
   };
   return {
     async read(now: number): Promise<Pool | null> {
       if (learnFrom !== 'everyone') return null;
-      if (known === null) return refresh(now);
-      if (Math.abs(now - known.readAt) >= KEEP_POOL_MS) refresh(now).catch(() => null);
-      return known.pool;
+      const due = now >= dueAt || dueAt - now > KEEP_POOL_MS;
+      if (due) {
+        reading ??= refresh(now).finally(() => {
+          reading = null;
+        });
+      }
+      if (pool === null) await reading;
+      return pool;
     },
-    last: (): Pool | null => known?.pool ?? null,
+    last: (): Pool | null => pool,
   };
 }

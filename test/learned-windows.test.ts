@@ -114,19 +114,27 @@ describe('the window of a topic', () => {
     const few = { preference: seen(4, 100) };
     const everyone = Array.from({ length: 6 }, () => ({ preference: seen(20, 500) }));
     const window = learn(few, EVERYONE, everyone).get('preference');
-    expect(window).toMatchObject({ source: 'everyone', everyone: { events: 120, users: 6 } });
+    expect(window).toMatchObject({ source: 'everyone', everyone: { users: 6 } });
+    // Each of the six has 40 memories, which count as 25.
+    expect(window?.everyone?.events).toBeCloseTo(6 * 20 * (25 / 40), 9);
     expect(Math.abs((window?.halfLifeHours ?? 0) / 500 - 1)).toBeLessThan(0.02);
     expect(learn(few, DEFAULT_POLICY, everyone).get('preference')).toMatchObject({ source: 'table', everyone: null });
     expect(learn({ preference: seen(60, 100) }, EVERYONE, everyone).get('preference')).toMatchObject({ source: 'own' });
   });
 
-  it('takes nothing from so few others that one could be told, and shows nothing of them', () => {
+  it('takes nothing from so few others with changes that one could be told, and shows nothing of them', () => {
     const others = (users: number) => Array.from({ length: users }, () => ({ preference: seen(20, 500) }));
-    expect(learn({}, EVERYONE, others(FEWEST_USERS - 1)).get('preference')).toMatchObject({
-      source: 'table',
-      everyone: null,
-    });
+    const unchanged = { preference: { events: 0, exposureHours: 10, lives: 1 } };
     expect(learn({}, EVERYONE, others(FEWEST_USERS)).get('preference')?.source).toBe('everyone');
+    const few = [...others(FEWEST_USERS - 1), unchanged, unchanged];
+    expect(learn({}, EVERYONE, few).get('preference')).toMatchObject({ source: 'table', everyone: null });
+  });
+
+  it('is the user’s own where the others, far off, would keep it from being used', () => {
+    const others = Array.from({ length: 20 }, () => ({ preference: seen(10, 900 * 24) }));
+    const window = learn({ preference: seen(40, 5 * 24) }, EVERYONE, others).get('preference');
+    expect(window?.source).toBe('own');
+    expect(Math.abs((window?.halfLifeHours ?? 0) / 120 - 1)).toBeLessThan(0.1);
   });
 
   it('does not count the user’s own changes among everyone’s', () => {
@@ -141,6 +149,13 @@ describe('the window of a topic', () => {
     const others = [{ preference: seen(1000, 1) }, ...Array.from({ length: 9 }, () => ({ preference: seen(20, 500) }))];
     const found = learn({}, EVERYONE, others).get('preference')?.halfLifeHours ?? 0;
     expect(found).toBeGreaterThan(400);
+  });
+
+  it('is not everyone’s because one user never changed their mind about a thousand memories', () => {
+    const steady = { preference: { events: 0, exposureHours: 1000 * 8760, lives: 1000 } };
+    const others = [steady, ...Array.from({ length: 9 }, () => ({ preference: { ...seen(20, 500), lives: 21 } }))];
+    const found = learn({}, EVERYONE, others).get('preference')?.halfLifeHours ?? 0;
+    expect(found).toBeLessThan(2 * 900);
   });
 
   it('never comes from shared memories', () => {

@@ -65,6 +65,26 @@ describe('where counts of all users are in use', () => {
   });
 });
 
+describe('where the counts of all users cannot be read', () => {
+  it('a recall goes on without them, and a minute passes before they are asked for again', async () => {
+    const service = temporaryService(started);
+    const lifetimes = vi.fn(async () => {
+      throw new Error('unplugged');
+    });
+    let now = service.now;
+    await service.for('ben').remember({ content: 'calm', topic: 'mood' });
+    const policy = { learnFrom: 'everyone', pinned: new Map() } as const;
+    const windows = createWindows({ store: { ...service.store, lifetimes }, policy, clock: () => now });
+    const ben = service.store.for('user:ben');
+    expect(await windows.inForce(ben)).toEqual(DEFAULT_AGING);
+    expect((await windows.shown(ben)).windows.every(({ everyone }) => everyone === null)).toBe(true);
+    expect(lifetimes).toHaveBeenCalledTimes(1);
+    now += 60_000;
+    await windows.inForce(ben);
+    expect(lifetimes).toHaveBeenCalledTimes(2);
+  });
+});
+
 describe('windows that are not to be learned', () => {
   it('stay the table’s where learning is off, and a recall asks the store for no lifetimes', async () => {
     const service = temporaryService(started, undefined, { learnFrom: 'off', pinned: new Map([['plan', 24]]) });
@@ -144,6 +164,8 @@ describe('keeping up', () => {
     expect(learned.windows[0]?.topics).toEqual(['mood']);
     broken = true;
     now += 600_000;
+    expect(await windows.inForce(flaky)).toEqual(learned);
+    await expect(windows.shown(flaky)).rejects.toThrow('unplugged');
     expect(await windows.inForce(flaky)).toEqual(learned);
     broken = false;
     await windows.inForce(flaky);

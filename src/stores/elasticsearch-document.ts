@@ -27,7 +27,7 @@ export function documentIdOf({ scope, id }: DocumentRef): string {
 const isoOrNull = (instant: number | null): string | null => (instant === null ? null : iso(instant));
 
 /** Since when a change would have been seen: `Life.startedAt`. */
-const watchedFrom = ({ validFrom, validTo, createdAt }: MemoryRow): number =>
+export const watchedFrom = ({ validFrom, validTo, createdAt }: MemoryRow): number =>
   validTo !== null && validTo <= createdAt ? validFrom : Math.max(validFrom, createdAt);
 
 /** What an update replaces; all else is written once. */

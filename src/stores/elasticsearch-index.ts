@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { EmbeddingModel } from '../embedder.ts';
 import { SupersededError } from '../errors.ts';
 import type { Backend } from './elasticsearch-backend.ts';
+import { backfill } from './elasticsearch-backfill.ts';
 import { coded, failureOfResponse } from './elasticsearch-errors.ts';
 import { LOG_PROPERTIES, memoryProperties, SCHEMA, SETTINGS, type Semantics } from './elasticsearch-mapping.ts';
 
@@ -95,11 +96,15 @@ export async function dropIndices(backend: Backend): Promise<void> {
   }
 }
 
-/** Adds the fields that are new since; every schema so far can be read by adding to it. */
+/** Adds the fields that are new since, and what belongs into them; the schema is noted last, so that a crash repeats it. */
 async function migrate(backend: Backend, { alias, properties }: Wanted, found: Meta): Promise<void> {
-  await backend.elastic.call(`add fields to ${alias}`, (client, call) =>
-    client.indices.putMapping({ index: alias, properties, _meta: { superseded: { ...found, schema: SCHEMA } } }, call),
-  );
+  const put = (mapping: Pick<estypes.IndicesPutMappingRequest, 'properties' | '_meta'>) =>
+    backend.elastic.call(`add fields to ${alias}`, (client, call) =>
+      client.indices.putMapping({ index: alias, ...mapping }, call),
+    );
+  await put({ properties });
+  if (alias === backend.index) await backfill(backend);
+  await put({ _meta: { superseded: { ...found, schema: SCHEMA } } });
 }
 
 function checkSchema(alias: string, { schema }: Meta): void {

@@ -25,7 +25,7 @@ interface Which {
   topics?: readonly string[] | undefined;
 }
 
-/** Tombstones have no created_at; rows of schema 1 have no heard_at until they are written again. */
+/** Tombstones have no created_at. */
 function counted({ scope, topics }: Which, now: number): Query {
   const filter: Query[] = [
     upTo('created_at', now),

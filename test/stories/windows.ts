@@ -74,6 +74,25 @@ export const WINDOW_STORIES: Record<string, (service: TestService) => Promise<vo
     service.now += 30 * DAY;
     expect(await windowOf(service, 'mood')).toEqual(before);
   },
+  'what the service wrote by itself does not come to count by being changed': async (service) => {
+    const automatic = service.for('ann', 'automatic');
+    await automatic.remember({ id: 'a', content: 'tea', topic: 'mood' });
+    service.now += DAY;
+    await service.for('ann').remember({ id: 'b', content: 'coffee', topic: 'mood', supersedes: ['a'] });
+    expect((await windowOf(service, 'mood'))?.own).toMatchObject({ events: 0, lives: 1 });
+  },
+  'importing a closing is no word about the memory': async (service) => {
+    const [ann, copy] = [service.for('ann'), service.for('copy')];
+    await ann.remember({ id: 'a', content: 'tea', topic: 'mood' });
+    await copy.importNdjson(await ann.exportNdjson());
+    service.now += DAY;
+    await ann.remember({ id: 'b', content: 'coffee', topic: 'mood', supersedes: ['a'] });
+    const file = await ann.exportNdjson();
+    service.now += 300 * DAY;
+    await copy.importNdjson(file);
+    expect(await windowOf(service, 'mood', 'copy')).toEqual(await windowOf(service, 'mood', 'ann'));
+    expect((await windowOf(service, 'mood', 'copy'))?.own).toMatchObject({ events: 1, exposureHours: 24 });
+  },
   'a summary of memories does not count beside them': async (service) => {
     const id = await changeOften(service, { changes: 25 });
     const before = await windowOf(service, 'mood');
