@@ -74,10 +74,12 @@ export function createWindows({ store, policy = DEFAULT_POLICY, clock }: Windows
     return { windows: windowsOf(scoped.scope, list, current), list, now };
   }
 
+  const unlearned = tableWith(learnWindows(NOBODY, DEFAULT_AGING, policy), DEFAULT_AGING);
+
   return {
     async inForce(scoped) {
+      if (policy.learnFrom === 'off') return unlearned;
       const last = () => windowsOf(scoped.scope, lifetimes.last(scoped.scope), pool.last());
-      if (policy.learnFrom === 'off') return tableWith(learnWindows(NOBODY, DEFAULT_AGING, policy), DEFAULT_AGING);
       const windows = await learn(scoped).then(({ windows }) => windows, last);
       return tableWith(windows, DEFAULT_AGING);
     },
