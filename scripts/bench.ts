@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { availableParallelism, cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { silenceTelemetry } from '../src/config.ts';
 import { createLocalEmbedder } from '../src/embedders/local.ts';
 import { createEmbeddedStore } from '../src/stores/embedded.ts';
 import { createSuperseded } from '../src/superseded.ts';
@@ -33,6 +34,16 @@ const options = optionsOrExit(USAGE, {
   only: { type: 'string' },
   json: { type: 'boolean', default: false },
 });
+
+silenceTelemetry();
+
+/** Whole numbers from 1, or the script ends as for any wrong use. */
+function wholeOrExit(name: string, text: string): number[] {
+  const numbers = text.split(',').map(Number);
+  if (numbers.every((number) => Number.isSafeInteger(number) && number >= 1)) return numbers;
+  process.stderr.write(`--${name} ${text} is not made of whole numbers from 1.\n\n${USAGE}\n`);
+  process.exit(2);
+}
 
 async function measure(size: number, users: number, queries: number) {
   const folder = mkdtempSync(join(tmpdir(), 'superseded-bench-'));
@@ -136,6 +147,7 @@ async function main(): Promise<void> {
     process.stdout.write(JSON.stringify(result));
     return;
   }
+  for (const name of ['size', 'users', 'queries'] as const) wholeOrExit(name, options[name]);
   if (options.elasticsearch) {
     const [size, users, queries] = [options.size, options.users, options.queries].map(Number) as [
       number,
@@ -147,7 +159,7 @@ async function main(): Promise<void> {
     console.log(JSON.stringify(elasticsearch, null, 2));
     return;
   }
-  const sizes = options.sizes.split(',').map(Number);
+  const sizes = wholeOrExit('sizes', options.sizes);
   const stores = sizes.map((size) => apart<Measured>(`store:${size}:1`));
   const many = Number(options.users) > 1 ? [apart<Measured>(`store:${Math.max(...sizes)}:${options.users}`)] : [];
   const embedding = (['native', 'wasm'] as const).map((runtime) => apart<MeasuredEmbedding>(runtime));

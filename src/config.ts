@@ -100,11 +100,11 @@ const tokens = optional.transform((value, context) => {
 const pinned = optional.transform((value, context) => {
   const windows = new Map<string, number | null | 'table'>();
   const entries = (value ?? '').split(',').map((entry) => entry.trim());
-  if (entries.length > MOST_PINNED)
-    context.addIssue({ code: 'custom', message: `has more than ${MOST_PINNED} entries` });
+  const named = entries.filter((entry) => entry !== '').length;
+  if (named > MOST_PINNED) context.addIssue({ code: 'custom', message: `has more than ${MOST_PINNED} entries` });
   for (const [index, entry] of entries.entries()) {
     if (entry === '') continue;
-    const [, name = '', given] = /^([^=\s]+)(?:\s*=\s*(never|\d{1,7}(?:\.\d+)?))?$/.exec(entry) ?? [];
+    const [, name = '', given] = /^(?!\d+$)([^=\s]+)(?:\s*=\s*(never|\d{1,6}(?:\.\d{1,3})?))?$/.exec(entry) ?? [];
     const hours = given === undefined ? 'table' : given === 'never' ? null : Number(given);
     if (windows.has(name)) context.addIssue({ code: 'custom', message: `entry ${index + 1} names a topic twice` });
     else if (topic.safeParse(name).success && (typeof hours !== 'number' || hours >= 1)) windows.set(name, hours);

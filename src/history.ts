@@ -1,5 +1,5 @@
 import { iso, type Memory, type MemoryRow, toMemory } from './memory.ts';
-import { type Actor, ownRow } from './verb.ts';
+import { type Actor, latest, ownRow } from './verb.ts';
 
 /** The verb that shows how a memory came to be what it is. */
 
@@ -16,7 +16,10 @@ export async function history(actor: Actor, memory: string): Promise<Memory[]> {
     wanted = [...new Set(found.flatMap(({ row }) => neighbours(row)))].filter((id) => !rows.has(id));
     if (found.length === 0) break;
   }
-  const now = Math.max(actor.clock(), ...[...rows.values()].map(({ changedAt }) => changedAt));
+  const now = Math.max(
+    actor.clock(),
+    latest([...rows.values()], ({ changedAt }) => changedAt),
+  );
   return oldestFirst(rows).map((row) => toMemory(row, { asOf: now, knownAt: now }));
 }
 

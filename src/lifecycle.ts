@@ -161,7 +161,7 @@ export async function reopen(actor: Actor, memory: string, input: unknown) {
       reopenedAt: null,
       changedMind: false,
       changedAt: at,
-      heardAt: heardAt(actor, at),
+      heardAt: heardAt(actor, at, row.derivedFrom),
       changes: 0,
     };
     // A change that was undone was no change of mind.

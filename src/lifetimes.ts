@@ -8,6 +8,8 @@ import type { Changes, Lifetimes, ScopedStore } from './store.ts';
 
 const KEEP_MS = 600_000;
 const MOST_SCOPES = 1000;
+/** With more topics written than this, all are read. */
+const MOST_TOPICS = 1000;
 
 interface Known {
   topics: Map<string, Lifetimes>;
@@ -17,8 +19,8 @@ interface Known {
   readAt: number;
   /** Topics written since they were read. */
   written: Set<string>;
-  /** The reading under way, which everyone waits for. */
-  reading: Promise<void> | null;
+  /** The reading under way, and whether it is of all topics. */
+  reading: { all: boolean; done: Promise<void> } | null;
 }
 
 export class LifetimeCache {
@@ -27,13 +29,25 @@ export class LifetimeCache {
   /** The same list until something was read; `anew` reads all of it. Throws what the store throws; the next call reads again. */
   async read(store: ScopedStore, now: number, { anew = false } = {}): Promise<readonly Lifetimes[]> {
     const known = this.#known(store.scope);
-    while (known.reading) await known.reading;
-    const all = anew || Math.abs(now - known.readAt) >= KEEP_MS;
-    if (all || known.written.size > 0) {
-      known.reading = update(known, store, all, now).finally(() => {
+    let wanted = anew;
+    // The first reading under way may have begun before this call, and what was written before it; the second did not.
+    for (let waited = 0; known.reading && waited < 2; waited++) {
+      const { all, done } = known.reading;
+      await done;
+      if (all && waited > 0) wanted = false;
+    }
+    while (wanted || known.written.size > 0 || Math.abs(now - known.readAt) >= KEEP_MS) {
+      if (known.reading) {
+        await known.reading.done;
+        continue;
+      }
+      const all = wanted || known.written.size > MOST_TOPICS || Math.abs(now - known.readAt) >= KEEP_MS;
+      const done = update(known, store, all, now).finally(() => {
         known.reading = null;
       });
-      await known.reading;
+      known.reading = { all, done };
+      await done;
+      break;
     }
     return known.list;
   }

@@ -67,7 +67,7 @@ export interface MemoryRow {
   reviewedAt: number | null;
   /** When it was last changed, by the service's instants: no later change is dated before it. */
   changedAt: number;
-  /** When a person last spoke of it; null for what the service wrote by itself. */
+  /** When a person last spoke of it; null for what the service wrote by itself or what was derived from others. */
   heardAt: number | null;
   /** How often it was changed: the order of its audit entries at one instant. */
   changes: number;

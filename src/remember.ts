@@ -229,7 +229,7 @@ function rowOf(actor: Actor, request: Request, at: number, olds: readonly Stored
   const said = { id: request.id ?? actor.newId(at), scope: actor.store.scope, kind, topic, title, content, tags };
   return {
     ...newRow(said, at, validFrom),
-    heardAt: heardAt(actor, at),
+    heardAt: heardAt(actor, at, request.derivedFrom),
     plannedTo: request.validTo ?? null,
     supersedes: olds.map(({ row }) => row.id).sort(),
     denies: request.denies ?? [],

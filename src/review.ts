@@ -7,7 +7,7 @@ import { feedbackOf, iso, type Memory, type MemoryRow, statusOf, toMemory } from
 import { MS_PER_HOUR } from './score.ts';
 import { confirm } from './trust.ts';
 import { check, invalid } from './validation.ts';
-import { type Actor, entryOf, instantOf, notFound, ownRow, ownRows, transact } from './verb.ts';
+import { type Actor, entryOf, instantOf, latest, notFound, ownRow, ownRows, transact } from './verb.ts';
 
 /** What a person should look at, read off the memories themselves, and the four ways to settle it. */
 
@@ -37,7 +37,10 @@ const LOW_TRUST = 0.5;
 /** Open memories unconfirmed beyond twice their window, little trusted or nearly the same as another, and held writes. */
 export async function review(actor: Actor, aging: AgingTable): Promise<{ items: ReviewItem[] }> {
   const rows = (await everything(actor)).map(({ row }) => row);
-  const now = Math.max(actor.clock(), ...rows.map((row) => row.createdAt));
+  const now = Math.max(
+    actor.clock(),
+    latest(rows, (row) => row.createdAt),
+  );
   const clocks = { asOf: now, knownAt: now };
   const open = new Set(
     rows.filter((row) => row.closedAt === null && statusOf(row, clocks) === 'open').map(({ id }) => id),

@@ -167,9 +167,8 @@ export interface Filter {
 }
 
 /**
- * How long the memories of a topic held. Counted are those that a person spoke of and that were recorded and true by `now`,
- * without a planned end (their pace is given) and derived from no other memory (which is counted itself); not those
- * never true or held for review.
+ * How long the memories of a topic held. Counted are those that a person spoke of and that were recorded by `now`, true by
+ * then and without a planned end (their pace is given); not those never true or held for review.
  */
 export interface Lifetimes {
   scope: Scope;
@@ -180,7 +179,7 @@ export interface Lifetimes {
   changed: Lived;
   /** Ended in another way; where the service ended it by itself, counted until then. */
   ended: Lived;
-  /** The last time a person spoke of one of them; at most `readAt`. */
+  /** The last time by `readAt` that a person spoke of one of them. */
   heardAt: number;
   /** The `now` of the reading. */
   readAt: number;
@@ -193,7 +192,7 @@ export interface Lived {
 
 /** The time over which one memory's end would have been seen. */
 export interface Life {
-  /** When it became true, or was recorded where that is later and it had not ended by then. */
+  /** When it was recorded, or became true where it had ended by then. */
   startedAt: number;
   /** Null where it had not ended by the `now` of the reading. */
   endedAt: number | null;

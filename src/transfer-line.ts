@@ -59,6 +59,7 @@ export const importedLine = z
     if (line.validTo !== null && line.validTo < line.validFrom) wrong('validTo', 'is before validFrom');
     if (line.supersededBy !== null && line.closedAt === null)
       wrong('closedAt', 'is missing: a superseded memory is closed');
+    if (line.heardAt != null && line.heardAt < line.createdAt) wrong('heardAt', 'is before createdAt');
     if (line.changedMind && line.closedAt === null)
       wrong('closedAt', 'is missing: a memory given up for another value is closed');
     if (line.plannedTo !== null && line.plannedTo < line.validFrom) wrong('plannedTo', 'is before validFrom');
@@ -145,10 +146,13 @@ export function rowOf(scope: Scope, line: ImportedLine): MemoryRow {
     freshAt: freshAt ?? line.validFrom,
     changedAt: line.changedAt ?? lastKnown(line),
     // Absent in files of other programs, and of versions before it was told.
-    heardAt: line.heardAt === undefined ? Math.max(line.createdAt, line.confirmedAt ?? line.createdAt) : line.heardAt,
+    heardAt: line.heardAt === undefined ? heardOf(line) : line.heardAt,
     textKey: textKeyOf(line),
   };
 }
+
+const heardOf = ({ derivedFrom, createdAt, confirmedAt }: ImportedLine): number | null =>
+  derivedFrom.length > 0 ? null : Math.max(createdAt, confirmedAt ?? createdAt);
 
 const lastKnown = ({ createdAt, closedAt, confirmedAt, deniedAt, reopenedAt }: ImportedLine): number =>
   Math.max(...[createdAt, closedAt, confirmedAt, deniedAt, reopenedAt].filter((at) => at !== null));

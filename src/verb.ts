@@ -22,8 +22,9 @@ export interface Actor {
 /** The source of what the service does by itself: no person spoke. */
 export const AUTOMATIC = 'automatic';
 
-/** When a person spoke of a memory that is written at `at`. */
-export const heardAt = (actor: Actor, at: number): number | null => (actor.source === AUTOMATIC ? null : at);
+/** When a person spoke of a memory that is written at `at`; nobody does of what was derived from others. */
+export const heardAt = (actor: Actor, at: number, derivedFrom: readonly string[] = []): number | null =>
+  actor.source === AUTOMATIC || derivedFrom.length > 0 ? null : at;
 
 /** Verbs by which nobody speaks of a memory as it is now. */
 const SILENT: readonly string[] = ['import', 'unlink'];
@@ -162,15 +163,22 @@ async function headOf(actor: Actor, from: MemoryRow): Promise<string | null> {
  * A caller's instant before a row was created is INVALID_INPUT.
  */
 export function instantOf(actor: Actor, recordedAt: number | undefined, rows: readonly MemoryRow[]): number {
-  const created = Math.max(...rows.map((row) => row.createdAt), Number.NEGATIVE_INFINITY);
+  const created = latest(rows, (row) => row.createdAt);
   if (recordedAt !== undefined) {
     if (recordedAt >= created) return recordedAt;
     throw invalid([
       { path: 'recordedAt', message: 'is before the memory concerned was recorded: give a later instant' },
     ]);
   }
-  return Math.max(actor.clock(), ...rows.map(({ changedAt }) => changedAt));
+  return Math.max(
+    actor.clock(),
+    latest(rows, (row) => row.changedAt),
+  );
 }
+
+/** Of any number of rows, which the arguments of a function are not. */
+export const latest = <T>(rows: readonly T[], instantOf: (row: T) => number): number =>
+  rows.reduce((last, row) => Math.max(last, instantOf(row)), Number.NEGATIVE_INFINITY);
 
 /** The audit entry of one row's change by this verb. */
 export function entryOf(

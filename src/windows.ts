@@ -1,27 +1,27 @@
 import { type AgingTable, DEFAULT_AGING, type Pace } from './aging.ts';
+import { countsOf, type Pool, poolOf } from './counts.ts';
 import { drawCurve } from './curve.ts';
 import { compareShapes, EVENTS_FOR_SHAPE, type WeibullFit } from './hazard.ts';
 import {
-  countsOf,
   DEFAULT_POLICY,
   type Evidence,
   type LearnedWindow,
   type LearnFrom,
   learnWindows,
-  type Pool,
-  poolOf,
   tableWith,
   type WindowPolicy,
 } from './learned-windows.ts';
 import { LifetimeCache } from './lifetimes.ts';
 import { MS_PER_HOUR } from './score.ts';
 import type { Life, Lifetimes, MemoryStore, ScopedStore } from './store.ts';
+import { latest } from './verb.ts';
 
 /** The ageing windows in force for each user: read off the store, kept up to date, shown with their evidence. */
 
 export interface Windows {
   /**
-   * For a recall: with all that was written here, and what other processes wrote, at most ten minutes late. Where the
+   * For a recall: with all that was written here; at most ten minutes late what other processes wrote, and a change that
+   * was announced and has come true. Where the
    * store cannot count, the windows learned last.
    */
   inForce(store: ScopedStore): Promise<AgingTable>;
@@ -85,14 +85,21 @@ export function createWindows({ store, policy = DEFAULT_POLICY, clock }: Windows
     },
     async shown(scoped) {
       const { windows: learned, list, now } = await learn(scoped, { anew: true });
-      const clocks = { now, heardAt: Math.max(...list.map(({ heardAt }) => heardAt)) };
+      const clocks = { now, heardAt: latest(list, ({ heardAt }) => heardAt) };
       const windows: ShownWindow[] = [];
       for (const window of learned) windows.push(await show(scoped, window, clocks));
       const { otherwise } = DEFAULT_AGING;
       const others = { topic: null, ...otherwise, source: 'table' as const, own: null, everyone: null };
       return { learnFrom: policy.learnFrom, windows: [...windows, { ...others, curve: drawCurve(otherwise) }] };
     },
-    watching: (scoped) => lifetimes.watching(scoped),
+    watching(scoped) {
+      const watched = lifetimes.watching(scoped);
+      const commit: ScopedStore['commit'] = async (changes) => {
+        await watched.commit(changes);
+        if (changes.erase?.length) pool.forget();
+      };
+      return { ...watched, commit };
+    },
   };
 }
 
@@ -111,7 +118,7 @@ async function show(scoped: ScopedStore, window: LearnedWindow, clocks: Heard): 
 
 async function weibullOf(scoped: ScopedStore, topic: string, { now, heardAt }: Heard): Promise<WeibullFit | null> {
   const lives = await scoped.lives(topic, now);
-  const hours = ({ startedAt, endedAt }: Life) => ((endedAt ?? Math.max(startedAt, heardAt)) - startedAt) / MS_PER_HOUR;
+  const hours = ({ startedAt, endedAt }: Life) => ((endedAt ?? heardAt) - startedAt) / MS_PER_HOUR;
   return compareShapes(lives.map((life) => ({ hours: hours(life), changed: life.changed })));
 }
 
@@ -145,5 +152,10 @@ function createPool(store: MemoryStore, { learnFrom }: WindowPolicy) {
       return pool;
     },
     last: (): Pool | null => pool,
+    /** What was erased counts no more. */
+    forget(): void {
+      pool = null;
+      dueAt = Number.NEGATIVE_INFINITY;
+    },
   };
 }

@@ -11,11 +11,10 @@ function livesAmong(rows: readonly MemoryRow[], now: number): (Life & { row: Mem
     (row) =>
       row.heardAt !== null &&
       row.plannedTo === null &&
-      row.derivedFrom.length === 0 &&
       row.closedAs !== 'held' &&
       row.closedAs !== 'denied' &&
       row.createdAt <= now &&
-      row.validFrom <= now &&
+      row.validFrom <= row.createdAt &&
       !(row.validTo !== null && row.validTo <= row.validFrom),
   );
   return counted.map((row) => {
@@ -23,7 +22,7 @@ function livesAmong(rows: readonly MemoryRow[], now: number): (Life & { row: Mem
     const toldAfterwards = row.validTo !== null && row.validTo <= row.createdAt;
     return {
       row,
-      startedAt: toldAfterwards ? row.validFrom : Math.max(row.validFrom, row.createdAt),
+      startedAt: toldAfterwards ? row.validFrom : row.createdAt,
       endedAt: over ? row.validTo : null,
       changed: over && row.changedMind,
     };
@@ -33,7 +32,8 @@ function livesAmong(rows: readonly MemoryRow[], now: number): (Life & { row: Mem
 function sumsOf(rows: readonly MemoryRow[], now: number): Lifetimes[] {
   const sums = new Map<string, Lifetimes>();
   for (const { row, startedAt, endedAt, changed } of livesAmong(rows, now)) {
-    const { scope, topic, heardAt } = row;
+    const { scope, topic } = row;
+    const heardAt = row.heardAt !== null && row.heardAt <= now ? row.heardAt : row.createdAt;
     const none = { count: 0, hours: 0 };
     const one = sums.get(`${scope} ${topic}`) ?? {
       ...{ scope, topic, open: none, changed: none, ended: none },
@@ -44,7 +44,7 @@ function sumsOf(rows: readonly MemoryRow[], now: number): Lifetimes[] {
     sums.set(`${scope} ${topic}`, {
       ...one,
       [state]: { count: one[state].count + 1, hours: one[state].hours + hours },
-      heardAt: Math.min(now, Math.max(one.heardAt, heardAt ?? one.heardAt)),
+      heardAt: Math.max(one.heardAt, row.createdAt, heardAt),
     });
   }
   return [...sums.values()];
@@ -82,7 +82,6 @@ const anyRow = fc.record({
   changedMind: fc.boolean(),
   heardAt: maybe(instant),
   plannedTo: fc.option(instant, { nil: null, freq: 5 }),
-  derivedFrom: fc.integer({ min: 0, max: 5 }).map((drawn) => (drawn === 0 ? ['x'] : [])),
 });
 
 /** How long memories held, added up. */
@@ -120,7 +119,7 @@ export function lifetimesContract(specify: Specify): void {
   specify('lifetimes add up hours by topic and by how a memory ended', async (store) => {
     await put(store, [
       rowOf({ id: 'open-1' }),
-      rowOf({ id: 'open-2', validFrom: T0 + DAY }),
+      rowOf({ id: 'open-2', createdAt: T0 + DAY }),
       changed('changed', T0 - 3 * DAY, T0 + 2 * DAY),
       closed(rowOf({ id: 'retired' }), T0 + 2 * DAY, T0 + DAY),
       rowOf({ id: 'elsewhere', topic: 'lodging' }),

@@ -26,7 +26,7 @@ describe('where counts of all users are in use', () => {
     expect(window).toMatchObject({
       source: 'everyone',
       own: { events: 0 },
-      everyone: { users: 5, events: 30, lives: 35 },
+      everyone: { users: 5, events: 30 },
     });
     expect(window?.halfLifeHours).toBeGreaterThan(80);
     expect(window?.halfLifeHours).toBeLessThan(95);
@@ -42,6 +42,19 @@ describe('where counts of all users are in use', () => {
     await ben.remember({ content: 'no plans to', topic: 'divorce' });
     const window = (await ben.aging()).windows.find(({ topic }) => topic === 'divorce');
     expect(window).toMatchObject({ source: 'table', everyone: null, own: { events: 0 } });
+  });
+
+  it('nothing of a user is shown any more once they have erased everything', async () => {
+    const service = temporaryService(started, undefined, everyone);
+    for (const user of ['a', 'b', 'c', 'd', 'e', 'f']) await changeOften(service, { user, changes: 3 });
+    const ben = service.for('ben');
+    await ben.remember({ content: 'calm', topic: 'mood' });
+    const users = async () => (await ben.aging()).windows.find(({ topic }) => topic === 'mood')?.everyone?.users;
+    expect(await users()).toBe(6);
+    await service.for('a').eraseAll({ confirm: 'a' });
+    expect(await users()).toBe(5);
+    await service.for('b').eraseAll({ confirm: 'b' });
+    expect(await users()).toBeUndefined();
   });
 
   it('the counts of all are read once an hour, in the background, and a user’s own changes count at once', async () => {
@@ -134,6 +147,19 @@ describe('keeping up', () => {
     now += 600_000;
     await windows.inForce(watching);
     expect(asked).toEqual([undefined, ['mood'], undefined]);
+  });
+
+  it('lets a recall that has nothing to read pass those who ask for everything', async () => {
+    const service = temporaryService(started);
+    await changeOften(service, { changes: 3 });
+    const windows = createWindows({ store: service.store, clock: () => service.now });
+    const store = service.store.for('user:ann');
+    await windows.inForce(store);
+    const ended: string[] = [];
+    const asking = Array.from({ length: 50 }, () => windows.shown(store).then(() => ended.push('shown')));
+    await windows.inForce(store).then(() => ended.push('recalled'));
+    await Promise.all(asking);
+    expect(ended.indexOf('recalled')).toBeLessThan(10);
   });
 
   it('sees what another process wrote once it is asked to show the windows', async () => {

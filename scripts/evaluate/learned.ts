@@ -1,13 +1,6 @@
 import { type AgingTable, DEFAULT_AGING, PRESETS } from '../../src/aging.ts';
-import {
-  countsOf,
-  type LearnedWindow,
-  type LearnFrom,
-  learnWindows,
-  type Pool,
-  poolOf,
-  tableWith,
-} from '../../src/learned-windows.ts';
+import { countsOf, type Pool, poolOf } from '../../src/counts.ts';
+import { type LearnedWindow, type LearnFrom, learnWindows, tableWith } from '../../src/learned-windows.ts';
 import { supersededRow } from '../../src/lifecycle.ts';
 import type { MemoryRow } from '../../src/memory.ts';
 import { ageWeightOf } from '../../src/score.ts';

@@ -18,7 +18,7 @@ export interface Options {
 
 export const USAGE = `npm run evaluate -- --data DIR [options]
 
-  --data DIR        folder with statebench/ and locomo/; without it only the seeds are measured
+  --data DIR        folder with statebench/ and locomo/; without it only seeds and learned are measured
   --sets NAMES      of statebench/dev, statebench/train, locomo/tune, seeds, learned, compare (all but
                     statebench/train)
   --memories FILE   with --questions: the set \`compare\`, two files in the format of npx superseded compare

@@ -1,5 +1,5 @@
+import { countsOf } from '../../src/counts.ts';
 import { estimate } from '../../src/hazard.ts';
-import { countsOf } from '../../src/learned-windows.ts';
 import { type MemoryRow, newRow, userScope } from '../../src/memory.ts';
 import { MS_PER_HOUR } from '../../src/score.ts';
 import type { Lifetimes } from '../../src/store.ts';

@@ -38,7 +38,7 @@ export function tablesOf(report: Report): string {
       ['check', 'at least', 'measured', ''],
       gates.map(({ name, value, least, holds }) => [
         name,
-        least.toFixed(2),
+        least.toFixed(least > 0 && least < 0.01 ? 3 : 2),
         value.toFixed(3),
         holds ? 'holds' : '**no**',
       ]),

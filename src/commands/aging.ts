@@ -49,28 +49,31 @@ const pace = ({ halfLifeHours, floor }: ShownWindow): string =>
 function span(hours: number): string {
   const days = hours / 24;
   const [value, unit] = days < 2 ? [hours, 'hour'] : days < 1095 ? [days, 'day'] : [days / 365, 'year'];
-  const rounded = Number(value.toPrecision(value >= 100 ? 3 : 2));
+  const rounded = Number(value.toPrecision(3));
   return `${rounded.toLocaleString('en')} ${unit}${rounded === 1 ? '' : 's'}`;
 }
 
 function evidenceLines({ own, everyone }: ShownWindow): string[] {
   const lines: string[] = [];
-  if (own && own.lives > 0) lines.push(evidence(own));
+  if (own && own.lives > 0) lines.push(evidence(own, ` in ${counted(own.lives, 'memory')}`));
   if (own?.weibull) lines.push(weibullLine(own.weibull));
-  if (everyone) lines.push(`${everyone.users} others: ${evidence(everyone)}`);
+  if (everyone) lines.push(evidence(everyone, ` of ${counted(everyone.users, 'other user')}, about`));
   return lines;
 }
 
 /** An estimate without a single change is the prior’s and the exposure’s alone: not worth a line. */
-function evidence({ events, lives, exposureHours, estimate }: Evidence): string {
-  const seen = `${counted(Math.round(events), 'change')} of mind in ${counted(lives, 'memory')} over ${span(exposureHours)}`;
-  if (events === 0 || estimate === null) return seen;
+function evidence(
+  { events, exposureHours, estimate }: Pick<Evidence, 'events' | 'exposureHours' | 'estimate'>,
+  where: string,
+): string {
+  const seen = `${counted(Math.round(events), 'change')} of mind${where}, watched for ${span(exposureHours)} in all`;
+  if (Math.round(events) === 0 || estimate === null) return seen;
   const { halfLifeHours, lowHours, highHours, usable } = estimate;
   const interval = `half-life ${span(halfLifeHours)}, 90 % between ${span(lowHours)} and ${span(highHours)}`;
   return `${seen}: ${interval}${usable ? '' : ', not sure enough to use'}`;
 }
 
-const PLURALS = { change: 'changes', memory: 'memories' } as const;
+const PLURALS = { change: 'changes', memory: 'memories', 'other user': 'other users' } as const;
 const counted = (count: number, what: keyof typeof PLURALS): string =>
   `${count.toLocaleString('en')} ${count === 1 ? what : PLURALS[what]}`;
 

@@ -143,8 +143,8 @@ export const windows = z.strictObject({
       source: z.enum(['table', 'pinned', 'own', 'everyone']),
       curve: z.string().describe('The age weight over a year, drawn in 24 steps.'),
       own: orNull(evidence.extend({ weibull: orNull(weibull).describe('From 31 changes on.') })),
-      everyone: orNull(evidence.extend({ users: z.int().min(0) })).describe(
-        'Of the other users together, where their counts are in use and they are five or more.',
+      everyone: orNull(evidence.omit({ lives: true }).extend({ users: z.int().min(0) })).describe(
+        'Of the other users together, to two digits, where their counts are in use and five have changes of the topic.',
       ),
     }),
   ),

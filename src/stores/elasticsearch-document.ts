@@ -24,17 +24,19 @@ export function documentIdOf({ scope, id }: DocumentRef): string {
   return `${scope}|${id}`;
 }
 
-const isoOrNull = (instant: number | null): string | null => (instant === null ? null : iso(instant));
+export const isoOrNull = (instant: number | null): string | null => (instant === null ? null : iso(instant));
 
-/** Since when a change would have been seen: `Life.startedAt`. */
-export const watchedFrom = ({ validFrom, validTo, createdAt }: MemoryRow): number =>
-  validTo !== null && validTo <= createdAt ? validFrom : Math.max(validFrom, createdAt);
+/** Since when a change would have been seen, `Life.startedAt`; null where it was announced before it began. */
+export function watchedFrom({ validFrom, validTo, createdAt }: MemoryRow): number | null {
+  if (validFrom > createdAt) return null;
+  return validTo !== null && validTo <= createdAt ? validFrom : createdAt;
+}
 
 /** What an update replaces; all else is written once. */
 export const changingFields = (row: MemoryRow) => ({
   valid_to: isoOrNull(row.validTo),
   never_valid: row.validTo !== null && row.validTo <= row.validFrom,
-  watched_from: iso(watchedFrom(row)),
+  watched_from: isoOrNull(watchedFrom(row)),
   closed_at: isoOrNull(row.closedAt),
   closed_as: row.closedAs,
   closed_reason: row.closedReason,

@@ -29,14 +29,13 @@ interface Which {
 function counted({ scope, topics }: Which, now: number): Query {
   const filter: Query[] = [
     upTo('created_at', now),
-    upTo('valid_from', now),
+    exists('watched_from'),
     exists('heard_at'),
     ...(scope === undefined ? [] : [{ term: { scope } }]),
     ...(topics === undefined ? [] : [{ terms: { topic: [...topics] } }]),
   ];
   const notCounted: Query[] = [
     exists('planned_to'),
-    exists('derived_from'),
     { terms: { closed_as: ['held', 'denied'] } },
     { term: { never_valid: true } },
   ];
@@ -56,7 +55,9 @@ function aggregations(now: number): Record<string, estypes.AggregationsAggregati
     open: state({ bool: { must_not: { bool: { filter: ended } } } }),
     changed: state({ bool: { filter: [...ended, isChanged] } }),
     ended: state({ bool: { filter: ended, must_not: isChanged } }),
-    heard: { max: { field: 'heard_at' } },
+    recorded: { max: { field: 'created_at' } },
+    // Words dated ahead of now have not been heard.
+    heard: { filter: upTo('heard_at', now), aggs: { last: { max: { field: 'heard_at' } } } },
   };
 }
 
@@ -71,7 +72,8 @@ const page = z.object({
         open: lived,
         changed: lived,
         ended: lived,
-        heard: total,
+        recorded: total,
+        heard: z.object({ last: z.object({ value: z.number().nullable() }) }),
       }),
     ),
   }),
@@ -106,7 +108,7 @@ export async function readLifetimes(backend: Backend, which: Which, now: number)
   }
 }
 
-function lifetimesOf({ key, open, changed, ended, heard }: Bucket, now: number): Lifetimes {
+function lifetimesOf({ key, open, changed, ended, recorded, heard }: Bucket, now: number): Lifetimes {
   const closed = ({ doc_count, from, to }: z.output<typeof lived>) => ({
     count: doc_count,
     hours: (to.value - from.value) / MS_PER_HOUR,
@@ -117,7 +119,7 @@ function lifetimesOf({ key, open, changed, ended, heard }: Bucket, now: number):
     open: { count: open.doc_count, hours: (open.doc_count * now - open.from.value) / MS_PER_HOUR },
     changed: closed(changed),
     ended: closed(ended),
-    heardAt: Math.min(now, heard.value),
+    heardAt: Math.max(recorded.value, heard.last.value ?? recorded.value),
     readAt: now,
   };
 }

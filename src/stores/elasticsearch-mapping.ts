@@ -29,7 +29,7 @@ const MEMORY_FIELDS = {
   valid_to: date,
   /** Whether valid_to ≤ valid_from: a comparison of two columns, which no Lucene query can make. */
   never_valid: { type: 'boolean' },
-  /** The later of valid_from and created_at, or valid_from where it had ended before it was recorded. */
+  /** created_at, or valid_from where it had ended by then; none where it was announced before it began. */
   watched_from: date,
   closed_at: date,
   closed_as: keyword,

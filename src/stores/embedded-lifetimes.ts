@@ -7,12 +7,13 @@ import { scopeOf } from './embedded-rows.ts';
 
 /** How long memories held, read off an index that has all it takes. */
 
-/** The condition of the index, word for word, then that the row had begun; one that ended before it began was never true. */
+/** The condition of the index, word for word, then: recorded when it had begun, and not ended before it began. */
 const FROM = `FROM memories INDEXED BY memories_by_life
-  WHERE planned_to IS NULL AND derived_from = '[]' AND heard_at IS NOT NULL
-    AND closed_as IS NOT 'held' AND closed_as IS NOT 'denied'
-    AND created_at <= :now AND valid_from <= :now AND (valid_to IS NULL OR valid_to > valid_from)`;
-const START = 'CASE WHEN valid_to <= created_at THEN valid_from ELSE MAX(valid_from, created_at) END';
+  WHERE planned_to IS NULL AND heard_at IS NOT NULL AND closed_as IS NOT 'held' AND closed_as IS NOT 'denied'
+    AND created_at <= :now AND valid_from <= created_at AND (valid_to IS NULL OR valid_to > valid_from)`;
+const START = 'CASE WHEN valid_to <= created_at THEN valid_from ELSE created_at END';
+/** Words dated ahead of now have not been heard. */
+const HEARD = 'MAX(MAX(created_at, CASE WHEN heard_at <= :now THEN heard_at ELSE created_at END))';
 const IS_OPEN = '(valid_to IS NULL OR valid_to > :now OR closed_at IS NULL OR closed_at > :now)';
 const HOURS = `(CASE WHEN ${IS_OPEN} THEN :now ELSE valid_to END - ${START}) / ${MS_PER_HOUR}.0`;
 
@@ -27,7 +28,7 @@ export const lifetimesStatement = (
 ): Statement => ({
   sql: `SELECT scope, topic, ${lived('open', IS_OPEN)},
       ${lived('changed', `NOT ${IS_OPEN} AND changed_mind = 1`)},
-      ${lived('ended', `NOT ${IS_OPEN} AND changed_mind = 0`)}, MIN(:now, MAX(heard_at)) AS heard_at
+      ${lived('ended', `NOT ${IS_OPEN} AND changed_mind = 0`)}, ${HEARD} AS heard_at
     ${FROM}${scope === undefined ? '' : ' AND scope = :scope'}${topics ? ' AND topic IN (SELECT value FROM json_each(:topics))' : ''}
     GROUP BY scope, topic`,
   args: { now, ...(scope === undefined ? {} : { scope }), ...(topics ? { topics: JSON.stringify(topics) } : {}) },

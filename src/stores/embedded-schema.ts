@@ -45,12 +45,11 @@ const MIGRATIONS: readonly (readonly string[])[] = [
   ],
   [
     'ALTER TABLE memories ADD COLUMN heard_at INTEGER',
-    'UPDATE memories SET heard_at = MAX(created_at, COALESCE(confirmed_at, created_at))',
+    `UPDATE memories SET heard_at = MAX(created_at, COALESCE(confirmed_at, created_at)) WHERE derived_from = '[]'`,
     // Names every column that adding up lives reads, those of its own condition too, so that no row is looked up.
     `CREATE INDEX memories_by_life ON memories (scope, topic, valid_from, valid_to, created_at, closed_at, changed_mind,
-      heard_at, planned_to, derived_from, closed_as)
-      WHERE planned_to IS NULL AND derived_from = '[]' AND heard_at IS NOT NULL
-        AND closed_as IS NOT 'held' AND closed_as IS NOT 'denied'`,
+      heard_at, planned_to, closed_as)
+      WHERE planned_to IS NULL AND heard_at IS NOT NULL AND closed_as IS NOT 'held' AND closed_as IS NOT 'denied'`,
   ],
 ];
 

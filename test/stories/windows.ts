@@ -81,6 +81,24 @@ export const WINDOW_STORIES: Record<string, (service: TestService) => Promise<vo
     await service.for('ann').remember({ id: 'b', content: 'coffee', topic: 'mood', supersedes: ['a'] });
     expect((await windowOf(service, 'mood'))?.own).toMatchObject({ events: 0, lives: 1 });
   },
+  'what was derived does not come to count when its source is erased': async (service) => {
+    const ann = service.for('ann');
+    await ann.remember({ id: 'a', content: 'tea', topic: 'mood' });
+    await ann.remember({ id: 'summary', content: 'drinks', topic: 'mood', derivedFrom: ['a'] });
+    await ann.erase('a', { force: true });
+    expect((await windowOf(service, 'mood'))?.own?.lives ?? 0).toBe(0);
+  },
+  'what was announced before it began, and a word dated ahead, make no silence count': async (service) => {
+    await changeOften(service, { changes: 25 });
+    const ann = service.for('ann');
+    const validFrom = new Date(service.now + 300 * DAY).toISOString();
+    await ann.remember({ id: 'moving', content: 'moving', topic: 'mood', validFrom });
+    const before = await windowOf(service, 'mood');
+    service.now += 3000 * DAY;
+    await ann.confirm('moving');
+    service.now -= 2000 * DAY;
+    expect(await windowOf(service, 'mood')).toEqual(before);
+  },
   'importing a closing is no word about the memory': async (service) => {
     const [ann, copy] = [service.for('ann'), service.for('copy')];
     await ann.remember({ id: 'a', content: 'tea', topic: 'mood' });
