@@ -34,7 +34,8 @@ export async function runCommandLine(argv: readonly string[], surroundings: Surr
   const { stdout } = surroundings;
   const json = rest.includes('--json');
   if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
-    stdout.write(`${overviewHelp(COMMANDS)}\n`);
+    const about = COMMANDS.find((candidate) => candidate.name === rest[0]);
+    stdout.write(`${about ? commandHelp(about) : overviewHelp(COMMANDS)}\n`);
     return name === undefined ? WRONG_USE : 0;
   }
   if (name === '--version') {

@@ -30,13 +30,28 @@ describe('the help', () => {
 });
 
 describe('the command line', () => {
-  it.each(['demo', 'evaluate', 'bench'])('hands the arguments of %s on to what reads them', async (name) => {
+  const patient = { timeout: 120_000 };
+  it.each(['demo', 'evaluate', 'bench'])('hands the arguments of %s on to what reads them', patient, async (name) => {
     const help = await ended(startCli([name, '--help']));
     expect(help).toMatchObject({ code: 0, stderr: '' });
     expect(help.stdout).toContain(`npm run ${name}`);
     const wrong = await ended(startCli([name, '--no-such-option']));
     expect(wrong).toMatchObject({ code: 2, stdout: '' });
     expect(wrong.stderr).toContain('no-such-option');
+  });
+
+  it('helps with one command, and with all', async () => {
+    const [one, all] = await Promise.all([runCli(['help', 'recall']), runCli(['help'])]);
+    expect(one).toEqual(await runCli(['recall', '--help']));
+    expect(all.stdout).toContain('Commands:');
+  });
+
+  it('shows a memory without a title by its words and one id', async () => {
+    const db = ['--db', join(temporaryFolder(), 'a.db')];
+    await runCli(['remember', 'No more museums', '--id', 'no-museums', ...db]);
+    const { stdout } = await runCli(['recall', 'museums', ...db]);
+    expect(stdout.match(/no-museums/g)).toHaveLength(1);
+    expect((await runCli(['history', 'no-museums', ...db])).stdout.match(/no-museums/g)).toHaveLength(1);
   });
 
   it('tells its version', async () => {

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { BASELINES, OURS, oneWindow, underWindows } from './baselines.ts';
 import { candidateOrders, corpusOf } from './candidates.ts';
 import type { Asked, Life } from './datasets.ts';
-import { askMastra } from './mastra-recall.ts';
 import { percentile, type Scores, scoresOf } from './metrics.ts';
 import { type Mode, scriptsOf } from './modes.ts';
 import { type Answer, openService, play } from './play.ts';
@@ -78,6 +77,8 @@ export async function measure(plan: Plan, vectors: Vectors, seed: number, onProg
 
 async function playMastra(part: Part, lives: Life[], vectors: Vectors, folder: string, onProgress: Progress) {
   const inOrder = lives.map((life) => ({ ...life, questions: [...life.questions].sort((a, b) => a.at - b.at) }));
+  // Loaded here, so that help and parts without it do not wait for the framework.
+  const { askMastra } = await import('./mastra-recall.ts');
   part.methods['Mastra semantic recall'] = await askMastra(inOrder, vectors, folder, onProgress);
   part.questions = inOrder.flatMap(({ questions }) =>
     questions.map(({ id, group, track }) => ({ id, group, track, allLinked: false })),

@@ -27,7 +27,7 @@ function describe({ print: { colour } }: Context, memory: Memory): string {
   ].filter((link) => link !== null);
   const status = memory.status === 'open' ? colour.green(memory.status) : colour.yellow(memory.status);
   return [
-    `${status}  ${colour.bold(memory.title ?? memory.id)}  ${colour.dim(memory.id)}`,
+    [status, ...(memory.title === null ? [] : [colour.bold(memory.title)]), colour.dim(memory.id)].join('  '),
     ...[span, known, ...links].map((line) => `  ${colour.dim(line)}`),
     ...wrap(memory.content, 90).map((line) => `  ${line}`),
   ].join('\n');

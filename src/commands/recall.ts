@@ -47,7 +47,8 @@ function describe({ print: { colour } }: Context, hits: readonly Hit[], asOf: nu
   if (hits.length === 0) return 'Nothing in memory answers that. Remember something first, or run: npm run seed';
   const lines = hits.flatMap(({ memory, score, parts, note }, index) => {
     const age = agoInWords(Date.parse(memory.validFrom), asOf);
-    const head = `${String(index + 1).padStart(3)}  ${colour.bold(score.toFixed(4))}  ${cut(memory.title ?? memory.id, 48)}`;
+    const title = memory.title === null ? '' : `  ${cut(memory.title, 48)}`;
+    const head = `${String(index + 1).padStart(3)}  ${colour.bold(score.toFixed(4))}${title}`;
     const about = colour.dim([memory.status, memory.topic, age, memory.id].join(' · '));
     const explained = parts
       ? [
