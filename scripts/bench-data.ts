@@ -3,6 +3,7 @@ import type { Embedder, EmbeddingModel } from '../src/embedder.ts';
 import type { MemoryRow } from '../src/memory.ts';
 import { seedRow } from '../src/seeds.ts';
 import type { RankQuery } from '../src/store.ts';
+import { questionOf as anyQuestion } from '../test/store-fixtures.ts';
 
 /** What the benchmarks store and ask: synthetic, and the same on every run. */
 
@@ -81,18 +82,14 @@ export async function timesOf(count: number, run: (index: number) => Promise<unk
 
 export const megabytes = (bytes: number): number => Math.round(bytes / 1024 / 1024);
 
-export const questionOf = (more: Partial<RankQuery> = {}): RankQuery => ({
-  text: sentence(6),
-  vector: unitVector(),
-  calibration: { lo: 0, hi: 1 },
-  aging: PRESETS.default,
-  limit: 8,
-  includeHistory: false,
-  strict: false,
-  kinds: [],
-  topics: [],
-  tags: [],
-  asOf: NOW,
-  knownAt: NOW,
-  ...more,
-});
+export const questionOf = (more: Partial<RankQuery> = {}): RankQuery =>
+  anyQuestion({
+    text: sentence(6),
+    vector: unitVector(),
+    calibration: { lo: 0, hi: 1 },
+    aging: PRESETS.default,
+    limit: 8,
+    asOf: NOW,
+    knownAt: NOW,
+    ...more,
+  });

@@ -7,7 +7,7 @@ import { openSuperseded } from '../src/open.ts';
 import { projectFile } from '../src/project-file.ts';
 import { readMemories, seed } from '../src/seeds.ts';
 import { optionsOrExit } from './arguments.ts';
-import { mastraCli, runNode } from './mastra.ts';
+import { mastraCli, runQuietly } from './mastra.ts';
 import { STAND_IN_MODEL, startStub } from './openrouter-stub.ts';
 import { SCRIPTED } from './stand-in.ts';
 
@@ -119,7 +119,7 @@ try {
   );
   say('Starting Studio; the first time takes about half a minute.');
   void announce(port);
-  process.exitCode = await runNode([mastraCli(), 'dev', '--env', envFile], env, options.json ? 'stderr' : 'stdout');
+  process.exitCode = await runQuietly([mastraCli(), 'dev', '--env', envFile], env, options.json ? 'stderr' : 'stdout');
 } finally {
   await stub.close();
   rmSync(folder, { recursive: true, force: true });

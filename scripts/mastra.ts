@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process';
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
+import { runNode } from '../src/run-node.ts';
 
 /**
  * Runs the framework's command line, or the built server, for `npm run dev`, `npm run build` and `npm start`:
@@ -21,27 +21,18 @@ export const QUIET = { MASTRA_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1' } as co
 export const mastraCli = (): string =>
   join(dirname(createRequire(import.meta.url).resolve('mastra/package.json')), 'dist', 'index.js');
 
-/** Runs Node with these arguments until it ends, passing on signals; the answer is its exit code. */
-export function runNode(
+/** Runs a program of the framework; the answer is its exit code, 0 where it was asked to stop. */
+export async function runQuietly(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
   prints: 'stdout' | 'stderr' = 'stdout',
 ): Promise<number> {
-  const child = spawn(process.execPath, args, {
+  const { code, signal } = await runNode(args, {
     cwd: ROOT,
     stdio: ['inherit', prints === 'stdout' ? 'inherit' : process.stderr, 'inherit'],
     env: { ...process.env, ...QUIET, ...env },
   });
-  // A terminal sends Ctrl-C to the whole group; what comes to this process alone has to be passed on.
-  process.on('SIGTERM', () => child.kill('SIGTERM'));
-  process.on('SIGHUP', () => child.kill('SIGTERM'));
-  process.on('SIGINT', () => {
-    if (!process.stdin.isTTY) child.kill('SIGINT');
-  });
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', (code, signal) => resolve(code ?? (signal === 'SIGINT' || signal === 'SIGTERM' ? 0 : 1)));
-  });
+  return code ?? (signal === 'SIGINT' || signal === 'SIGTERM' ? 0 : 1);
 }
 
 /** The bundler writes a package.json of its own; the server tells the version in it. */
@@ -54,11 +45,11 @@ function writeVersion(): void {
 
 async function main([command = '', ...rest]: readonly string[]): Promise<number> {
   if (command === 'start') {
-    if (existsSync(ENTRY)) return runNode([ENTRY, ...rest]);
+    if (existsSync(ENTRY)) return runQuietly([ENTRY, ...rest]);
     process.stderr.write('There is no built server yet. Run: npm run build\n');
     return 1;
   }
-  const code = await runNode([mastraCli(), command, ...rest]);
+  const code = await runQuietly([mastraCli(), command, ...rest]);
   if (command === 'build' && code === 0) {
     for (const path of SHIPPED) cpSync(join(ROOT, path), join(OUTPUT, path), { recursive: true });
     writeVersion();

@@ -34,7 +34,7 @@ export async function runCommandLine(argv: readonly string[], surroundings: Surr
   const { stdout } = surroundings;
   const json = rest.includes('--json');
   if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
-    const about = COMMANDS.find((candidate) => candidate.name === rest[0]);
+    const about = commandNamed(rest[0]);
     stdout.write(`${about ? commandHelp(about) : overviewHelp(COMMANDS)}\n`);
     return name === undefined ? WRONG_USE : 0;
   }
@@ -42,7 +42,7 @@ export async function runCommandLine(argv: readonly string[], surroundings: Surr
     stdout.write(`${packageVersion()}\n`);
     return 0;
   }
-  const command = COMMANDS.find((candidate) => candidate.name === name);
+  const command = commandNamed(name);
   try {
     if (!command) throw new UsageError(`There is no command ${name}.`);
     return await run(command, rest, surroundings);
@@ -50,6 +50,9 @@ export async function runCommandLine(argv: readonly string[], surroundings: Surr
     return report(error, command, json, surroundings);
   }
 }
+
+const commandNamed = (name: string | undefined): Command | undefined =>
+  COMMANDS.find((candidate) => candidate.name === name);
 
 async function run(command: Command, args: string[], { stdout, stderr, env }: Surroundings): Promise<number> {
   const { values, positionals } = command.handsOn ? { values: {}, positionals: args } : parse(command, args);

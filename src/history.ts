@@ -16,10 +16,7 @@ export async function history(actor: Actor, memory: string): Promise<Memory[]> {
     wanted = [...new Set(found.flatMap(({ row }) => neighbours(row)))].filter((id) => !rows.has(id));
     if (found.length === 0) break;
   }
-  const now = Math.max(
-    actor.clock(),
-    latest([...rows.values()], ({ changedAt }) => changedAt),
-  );
+  const now = latest([...rows.values()], ({ changedAt }) => changedAt, actor.clock());
   return oldestFirst(rows).map((row) => toMemory(row, { asOf: now, knownAt: now }));
 }
 

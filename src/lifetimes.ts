@@ -29,6 +29,7 @@ export class LifetimeCache {
   /** The same list until something was read; `anew` reads all of it. Throws what the store throws; the next call reads again. */
   async read(store: ScopedStore, now: number, { anew = false } = {}): Promise<readonly Lifetimes[]> {
     const known = this.#known(store.scope);
+    const stale = () => Math.abs(now - known.readAt) >= KEEP_MS;
     let wanted = anew;
     // The first reading under way may have begun before this call, and what was written before it; the second did not.
     for (let waited = 0; known.reading && waited < 2; waited++) {
@@ -36,12 +37,12 @@ export class LifetimeCache {
       await done;
       if (all && waited > 0) wanted = false;
     }
-    while (wanted || known.written.size > 0 || Math.abs(now - known.readAt) >= KEEP_MS) {
+    while (wanted || known.written.size > 0 || stale()) {
       if (known.reading) {
         await known.reading.done;
         continue;
       }
-      const all = wanted || known.written.size > MOST_TOPICS || Math.abs(now - known.readAt) >= KEEP_MS;
+      const all = wanted || known.written.size > MOST_TOPICS || stale();
       const done = update(known, store, all, now).finally(() => {
         known.reading = null;
       });

@@ -109,6 +109,14 @@ export const newRow = (said: Said, createdAt: number, validFrom = createdAt): Me
   changes: 0,
 });
 
+/** When a person last spoke of a memory that does not say so itself, as one written before that was noted. */
+export const heardOf = ({
+  derivedFrom,
+  createdAt,
+  confirmedAt,
+}: Pick<MemoryRow, 'derivedFrom' | 'createdAt' | 'confirmedAt'>): number | null =>
+  derivedFrom.length > 0 ? null : Math.max(createdAt, confirmedAt ?? createdAt);
+
 /** A memory as callers see it, with its state at the `asOf` and `knownAt` it was read for. */
 export interface Memory {
   id: string;
@@ -169,7 +177,7 @@ export function statusOf(row: MemoryRow, { asOf, knownAt }: Clocks): Status {
 }
 
 export const iso = (instant: number): string => new Date(instant).toISOString();
-const isoOrNull = (instant: number | null): string | null => (instant === null ? null : iso(instant));
+export const isoOrNull = (instant: number | null): string | null => (instant === null ? null : iso(instant));
 
 /**
  * The row as callers see it. Links and closings show as known at `knownAt`; confidence, feedback and freshness as now.

@@ -37,10 +37,7 @@ const LOW_TRUST = 0.5;
 /** Open memories unconfirmed beyond twice their window, little trusted or nearly the same as another, and held writes. */
 export async function review(actor: Actor, aging: AgingTable): Promise<{ items: ReviewItem[] }> {
   const rows = (await everything(actor)).map(({ row }) => row);
-  const now = Math.max(
-    actor.clock(),
-    latest(rows, (row) => row.createdAt),
-  );
+  const now = latest(rows, (row) => row.createdAt, actor.clock());
   const clocks = { asOf: now, knownAt: now };
   const open = new Set(
     rows.filter((row) => row.closedAt === null && statusOf(row, clocks) === 'open').map(({ id }) => id),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import * as field from './fields.ts';
-import { CLOSINGS, KINDS, type MemoryRow, type Scope, STATUSES, textKeyOf } from './memory.ts';
+import { CLOSINGS, heardOf, KINDS, type MemoryRow, type Scope, STATUSES, textKeyOf } from './memory.ts';
 
 /** One line of an import: how it is checked, alone and beside the others, and the row it becomes. */
 
@@ -150,9 +150,6 @@ export function rowOf(scope: Scope, line: ImportedLine): MemoryRow {
     textKey: textKeyOf(line),
   };
 }
-
-const heardOf = ({ derivedFrom, createdAt, confirmedAt }: ImportedLine): number | null =>
-  derivedFrom.length > 0 ? null : Math.max(createdAt, confirmedAt ?? createdAt);
 
 const lastKnown = ({ createdAt, closedAt, confirmedAt, deniedAt, reopenedAt }: ImportedLine): number =>
   Math.max(...[createdAt, closedAt, confirmedAt, deniedAt, reopenedAt].filter((at) => at !== null));

@@ -170,15 +170,12 @@ export function instantOf(actor: Actor, recordedAt: number | undefined, rows: re
       { path: 'recordedAt', message: 'is before the memory concerned was recorded: give a later instant' },
     ]);
   }
-  return Math.max(
-    actor.clock(),
-    latest(rows, (row) => row.changedAt),
-  );
+  return latest(rows, (row) => row.changedAt, actor.clock());
 }
 
-/** Of any number of rows, which the arguments of a function are not. */
-export const latest = <T>(rows: readonly T[], instantOf: (row: T) => number): number =>
-  rows.reduce((last, row) => Math.max(last, instantOf(row)), Number.NEGATIVE_INFINITY);
+/** Not before `from`. Takes any number of rows, which the arguments of Math.max do not. */
+export const latest = <T>(rows: readonly T[], instant: (row: T) => number, from = Number.NEGATIVE_INFINITY): number =>
+  rows.reduce((last, row) => Math.max(last, instant(row)), from);
 
 /** The audit entry of one row's change by this verb. */
 export function entryOf(

@@ -19,7 +19,7 @@ function importsOf(name: string): string[] {
 /** Layers from the inside out; a file imports its own layer and those before it. */
 const LAYERS: readonly (readonly RegExp[])[] = [
   [
-    /^(errors|memory|fields|validation|aging|score|hazard|counts|learned-windows|embedder|store|analyzer|bm25|esql|secrets|project-file)\.ts$/,
+    /^(errors|memory|fields|validation|aging|score|hazard|counts|learned-windows|embedder|store|analyzer|bm25|esql|secrets|project-file|one-at-a-time)\.ts$/,
   ],
   [/^recall-query\.ts$/, /^query-shapes\.ts$/, /^embedders\//, /^stores\//],
   [/^(?!cli|command-line)[a-z-]+\.ts$/],

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { SupersededError } from '../src/errors.ts';
 import { createElasticsearchStore, type ElasticsearchStore } from '../src/stores/elasticsearch.ts';
 import { type Fault, type FaultProxy, type Seen, startFaultProxy } from './elasticsearch/fault-proxy.ts';
-import { ANA, at, FLAT, modelOf, NOW, rowOf } from './store-fixtures.ts';
+import { ANA, at, modelOf, NOW, questionOf, rowOf } from './store-fixtures.ts';
 
 /** What Elasticsearch and the network can answer, without either: a stub answers every request. */
 
@@ -15,20 +15,7 @@ const SECRETS = [
   Buffer.from('elastic-user:s3cret-password').toString('base64'),
 ];
 
-const question = {
-  text: 'What was said?',
-  vector: at(1),
-  calibration: { lo: 0.2, hi: 0.8 },
-  aging: FLAT,
-  limit: 8,
-  includeHistory: false,
-  strict: false,
-  kinds: [],
-  topics: [],
-  tags: [],
-  asOf: NOW,
-  knownAt: NOW,
-};
+const question = questionOf({ text: 'What was said?', limit: 8 });
 
 const opened: { stub: FaultProxy; store: ElasticsearchStore }[] = [];
 afterEach(async () => {

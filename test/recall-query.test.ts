@@ -2,22 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { type AgingTable, PRESETS } from '../src/aging.ts';
 import { recallQuery, type Target } from '../src/recall-query.ts';
 import type { RankQuery } from '../src/store.ts';
+import { questionOf } from './store-fixtures.ts';
 
 const NOW = Date.UTC(2026, 2, 1, 9);
-const QUERY: RankQuery = {
+const QUERY: RankQuery = questionOf({
   text: 'window or aisle?',
   vector: Float32Array.of(1, 0, 0.5),
   calibration: { lo: 0.73, hi: 0.88 },
   aging: PRESETS.default,
   limit: 8,
-  includeHistory: false,
-  strict: false,
-  kinds: [],
-  topics: [],
-  tags: [],
   asOf: NOW,
   knownAt: NOW,
-};
+});
 const SMALL: AgingTable = {
   windows: [
     { topics: ['plan', 'trip'], halfLifeHours: 720, floor: 0.1 },

@@ -1,54 +1,10 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
+import { lifetimesOf, livesOf } from '../scripts/evaluate/lifetimes.ts';
 import { type MemoryRow, type Scope, SHARED } from '../src/memory.ts';
 import type { Life, Lifetimes } from '../src/store.ts';
 import type { Specify } from './store-contract.ts';
-import { ANA, BEN, closed, DAY, HOUR, NOW, put, rowOf, T0 } from './store-fixtures.ts';
-
-/** What is counted, written as plainly as it can be: the lives among these rows. */
-function livesAmong(rows: readonly MemoryRow[], now: number): (Life & { row: MemoryRow })[] {
-  const counted = rows.filter(
-    (row) =>
-      row.heardAt !== null &&
-      row.plannedTo === null &&
-      row.closedAs !== 'held' &&
-      row.closedAs !== 'denied' &&
-      row.createdAt <= now &&
-      row.validFrom <= row.createdAt &&
-      !(row.validTo !== null && row.validTo <= row.validFrom),
-  );
-  return counted.map((row) => {
-    const over = row.validTo !== null && row.validTo <= now && (row.closedAt ?? now + 1) <= now;
-    const toldAfterwards = row.validTo !== null && row.validTo <= row.createdAt;
-    return {
-      row,
-      startedAt: toldAfterwards ? row.validFrom : row.createdAt,
-      endedAt: over ? row.validTo : null,
-      changed: over && row.changedMind,
-    };
-  });
-}
-
-function sumsOf(rows: readonly MemoryRow[], now: number): Lifetimes[] {
-  const sums = new Map<string, Lifetimes>();
-  for (const { row, startedAt, endedAt, changed } of livesAmong(rows, now)) {
-    const { scope, topic } = row;
-    const heardAt = row.heardAt !== null && row.heardAt <= now ? row.heardAt : row.createdAt;
-    const none = { count: 0, hours: 0 };
-    const one = sums.get(`${scope} ${topic}`) ?? {
-      ...{ scope, topic, open: none, changed: none, ended: none },
-      ...{ heardAt: Number.NEGATIVE_INFINITY, readAt: now },
-    };
-    const state = endedAt === null ? 'open' : changed ? 'changed' : 'ended';
-    const hours = ((endedAt ?? now) - startedAt) / HOUR;
-    sums.set(`${scope} ${topic}`, {
-      ...one,
-      [state]: { count: one[state].count + 1, hours: one[state].hours + hours },
-      heardAt: Math.max(one.heardAt, row.createdAt, heardAt),
-    });
-  }
-  return [...sums.values()];
-}
+import { ANA, BEN, closed, DAY, NOW, put, rowOf, T0 } from './store-fixtures.ts';
 
 const inOrder = (lifetimes: readonly Lifetimes[]): Lifetimes[] =>
   [...lifetimes].sort((a, b) => (a.scope + a.topic < b.scope + b.topic ? -1 : 1));
@@ -102,12 +58,12 @@ export function lifetimesContract(specify: Specify): void {
         await put(store, rows);
         const ana: Scope = `user:ana-${run}`;
         const own = rows.filter(({ scope }) => scope === ana);
-        expect(inOrder(await store.for(ana).lifetimes(NOW))).toEqual(about(sumsOf(own, NOW)));
+        expect(inOrder(await store.for(ana).lifetimes(NOW))).toEqual(about(lifetimesOf(own, NOW)));
         const everyones = (await store.lifetimes(NOW)).filter(({ topic }) => topic.endsWith(`-${run}`));
-        expect(inOrder(everyones)).toEqual(about(sumsOf(rows, NOW)));
+        expect(inOrder(everyones)).toEqual(about(lifetimesOf(rows, NOW)));
         const byStart = (a: Life, b: Life) =>
           a.startedAt - b.startedAt || (a.endedAt ?? 0) - (b.endedAt ?? 0) || +a.changed - +b.changed;
-        const wanted = livesAmong(own, NOW).filter(({ row }) => row.topic === `mood-${run}`);
+        const wanted = livesOf(own, NOW).filter(({ row }) => row.topic === `mood-${run}`);
         expect((await store.for(ana).lives(`mood-${run}`, NOW)).sort(byStart)).toEqual(
           wanted.map(({ row: _, ...life }) => life).sort(byStart),
         );

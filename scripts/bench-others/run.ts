@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { readConfig } from '../../src/config.ts';
 import { openEmbedder } from '../../src/open.ts';
+import { optionsOrExit } from '../arguments.ts';
 import { createVectors } from '../evaluate/vectors.ts';
 import { readMaterial, writeMaterial } from './material.ts';
 import { type Measured, type Raw, reportOf, summaryOf, writeTables } from './tables.ts';
@@ -32,17 +32,14 @@ const REQUIREMENTS = ['chromadb==1.5.9', 'langgraph==1.2.24', 'langchain-core==1
 const note = (line: string): void => void process.stderr.write(`${line}\n`);
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      data: { type: 'string' },
-      sizes: { type: 'string', default: '1000,10000' },
-      tools: { type: 'string', default: [...NODE_TOOLS, ...PYTHON_TOOLS].join(',') },
-      venv: { type: 'string' },
-      out: { type: 'string' },
-      help: { type: 'boolean', default: false },
-    },
+  const values = optionsOrExit(USAGE, {
+    data: { type: 'string' },
+    sizes: { type: 'string', default: '1000,10000' },
+    tools: { type: 'string', default: [...NODE_TOOLS, ...PYTHON_TOOLS].join(',') },
+    venv: { type: 'string' },
+    out: { type: 'string' },
   });
-  if (values.help || values.data === undefined) {
+  if (values.data === undefined) {
     process.stdout.write(USAGE);
     return;
   }

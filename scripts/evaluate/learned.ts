@@ -6,13 +6,13 @@ import type { MemoryRow } from '../../src/memory.ts';
 import { ageWeightOf } from '../../src/score.ts';
 import type { Lifetimes } from '../../src/store.ts';
 import { type Interval, intervalOf, type Sample } from './bootstrap.ts';
+import { lifetimesOf } from './lifetimes.ts';
 import {
   closedByNext,
   type Draws,
   drawsOf,
   endAt,
   globalHalfLife,
-  lifetimesOf,
   PACES,
   type Person,
   population,

@@ -95,25 +95,6 @@ export function closedByNext(
   });
 }
 
-/** Rows added up as a store does. */
-export function lifetimesOf(rows: readonly MemoryRow[], now: number): Lifetimes[] {
-  const found = new Map<string, Lifetimes>();
-  for (const row of rows) {
-    const { scope, topic, validFrom, validTo, createdAt, changedMind } = row;
-    const key = `${scope} ${topic}`;
-    const none = { count: 0, hours: 0 };
-    const sums = found.get(key) ?? { scope, topic, open: none, changed: none, ended: none, heardAt: 0, readAt: now };
-    const state = validTo === null ? 'open' : changedMind ? 'changed' : 'ended';
-    const hours = ((validTo ?? now) - validFrom) / MS_PER_HOUR;
-    found.set(key, {
-      ...sums,
-      [state]: { count: sums[state].count + 1, hours: sums[state].hours + hours },
-      heardAt: Math.max(sums.heardAt, createdAt),
-    });
-  }
-  return [...found.values()];
-}
-
 export interface Recovery {
   /** The half-life of the prior, in days, and how many changes were seen. */
   priorDays: number;

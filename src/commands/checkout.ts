@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { SupersededError } from '../errors.ts';
 import { projectFile } from '../project-file.ts';
+import { runNode } from '../run-node.ts';
 import type { Command } from './command.ts';
 
 /** Commands that only a checkout has: scripts beside the sources, which read their own arguments and help. */
@@ -18,28 +18,10 @@ const scripted = (command: Pick<Command, 'name' | 'summary' | 'example'>, script
         hint: 'Run it in a checkout of the repository, after npm install.',
       });
     }
-    const exitCode = await runScript(file, args);
-    return { json: null, text: () => '', raw: '', exitCode };
+    const { code } = await runNode(['--import', 'tsx', file, ...args]);
+    return { json: null, text: () => '', raw: '', exitCode: code ?? 1 };
   },
 });
-
-/** Runs until the script ends, in the caller's terminal; the answer is its exit code. */
-function runScript(file: string, args: readonly string[]): Promise<number> {
-  const child = spawn(process.execPath, ['--import', 'tsx', file, ...args], { stdio: 'inherit' });
-  const passOn = (signal: NodeJS.Signals) => () => void child.kill(signal);
-  const signals = (['SIGTERM', 'SIGHUP'] as const).map((signal) => [signal, passOn(signal)] as const);
-  // Ctrl-C reaches the child by itself: it is of the same process group.
-  const wait = () => {};
-  process.on('SIGINT', wait);
-  for (const [signal, handler] of signals) process.on(signal, handler);
-  return new Promise<number>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', (code) => resolve(code ?? 1));
-  }).finally(() => {
-    process.off('SIGINT', wait);
-    for (const [signal, handler] of signals) process.off(signal, handler);
-  });
-}
 
 export const CHECKOUT_COMMANDS: readonly Command[] = [
   scripted(

@@ -1,4 +1,5 @@
 import { SupersededError } from '../errors.ts';
+import { oneAtATime } from '../one-at-a-time.ts';
 import type { OnnxSession } from './onnx-session.ts';
 
 /** Opens a model on onnxruntime-node; a run blocks the main thread for one micro-batch (about 0.15 s on two cores). */
@@ -15,6 +16,8 @@ export async function openNativeSession(model: Uint8Array, threads: number): Pro
     throw failed('cannot load the model', cause);
   });
   let open = true;
+  // The runtime does all runs that wait in one turn of the event loop: two hundred at once would keep sockets and timers
+  // waiting for seconds.
   const inTurn = oneAtATime();
   return {
     runtime: 'native',
@@ -39,19 +42,6 @@ export async function openNativeSession(model: Uint8Array, threads: number): Pro
       if (open) await session.release();
       open = false;
     },
-  };
-}
-
-/**
- * Starts each piece of work after the one before it. The runtime does all runs that wait in one turn of the event loop:
- * two hundred at once would keep sockets and timers waiting for seconds.
- */
-function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const mine = last.then(work);
-    last = mine.catch(() => {});
-    return mine;
   };
 }
 

@@ -1,6 +1,7 @@
+import { heardOf, isoOrNull } from '../memory.ts';
 import type { Backend } from './elasticsearch-backend.ts';
 import { type BulkItem, bulk } from './elasticsearch-bulk.ts';
-import { isoOrNull, rowOf, watchedFrom } from './elasticsearch-document.ts';
+import { rowOf, watchedFrom } from './elasticsearch-document.ts';
 import { isConflict, refusal } from './elasticsearch-errors.ts';
 import { pages, type Query } from './elasticsearch-search.ts';
 
@@ -17,8 +18,7 @@ export async function backfill(backend: Backend): Promise<void> {
   let items: BulkItem[] = [];
   for await (const { _id: id, _source } of pages(backend, backend.index, lacking, ['created_at', 'id', 'scope'])) {
     const row = rowOf(_source);
-    const heard = row.derivedFrom.length > 0 ? null : Math.max(row.createdAt, row.confirmedAt ?? row.createdAt);
-    const fields = { heard_at: isoOrNull(heard), watched_from: isoOrNull(watchedFrom(row)) };
+    const fields = { heard_at: isoOrNull(heardOf(row)), watched_from: isoOrNull(watchedFrom(row)) };
     items.push({ action: 'update', index: backend.index, id, fields });
     if (items.length < ROWS) continue;
     await write(backend, items);

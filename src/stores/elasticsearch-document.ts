@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SupersededError } from '../errors.ts';
-import { CLOSINGS, feedbackOf, iso, KINDS, type MemoryRow, passageOf, type Scope } from '../memory.ts';
+import { CLOSINGS, feedbackOf, iso, isoOrNull, KINDS, type MemoryRow, passageOf, type Scope } from '../memory.ts';
 
 /** Memories as documents and back. Instants are ISO texts with milliseconds; absent and null mean the same. */
 
@@ -23,8 +23,6 @@ export function documentIdOf({ scope, id }: DocumentRef): string {
   }
   return `${scope}|${id}`;
 }
-
-export const isoOrNull = (instant: number | null): string | null => (instant === null ? null : iso(instant));
 
 /** Since when a change would have been seen, `Life.startedAt`; null where it was announced before it began. */
 export function watchedFrom({ validFrom, validTo, createdAt }: MemoryRow): number | null {
@@ -162,7 +160,8 @@ export type Marks = z.output<typeof marks>;
 
 const erasure = z.object({ erased_at: orNull(instant) });
 
-function read<T>(schema: z.ZodType<T>, document: unknown, what: string): T {
+/** Throws STORE_FAILED, naming the fields, for what does not have this form. */
+export function read<T>(schema: z.ZodType<T>, document: unknown, what: string): T {
   const parsed = schema.safeParse(document);
   if (parsed.success) return parsed.data;
   const fields = parsed.error.issues.map((issue) => issue.path.join('.')).join(', ');

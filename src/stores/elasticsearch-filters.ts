@@ -5,8 +5,8 @@ import type { Query } from './elasticsearch-search.ts';
 
 /** The conditions of look-ups, as Query DSL and, for rows that changed since the last refresh, as functions. */
 
-const exists = (field: string): Query => ({ exists: { field } });
-const upTo = (field: string, instant: number): Query => ({ range: { [field]: { lte: iso(instant) } } });
+export const exists = (field: string): Query => ({ exists: { field } });
+export const upTo = (field: string, instant: number): Query => ({ range: { [field]: { lte: iso(instant) } } });
 const not = (condition: Query): Query => ({ bool: { must_not: condition } });
 const all = (...filter: Query[]): Query => ({ bool: { filter } });
 export const any = (...should: Query[]): Query => ({ bool: { should, minimum_should_match: 1 } });

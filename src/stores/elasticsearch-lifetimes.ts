@@ -1,10 +1,11 @@
 import type { estypes } from '@elastic/elasticsearch';
 import { z } from 'zod';
-import { SupersededError } from '../errors.ts';
-import { iso, type Scope } from '../memory.ts';
+import type { Scope } from '../memory.ts';
 import { MS_PER_HOUR } from '../score.ts';
 import type { Life, Lifetimes } from '../store.ts';
 import type { Backend } from './elasticsearch-backend.ts';
+import { read } from './elasticsearch-document.ts';
+import { exists, upTo } from './elasticsearch-filters.ts';
 import type { Query } from './elasticsearch-search.ts';
 
 /**
@@ -15,7 +16,6 @@ import type { Query } from './elasticsearch-search.ts';
 /** Buckets of scope and topic a request answers with. */
 const PAGE = 1000;
 
-const exists = (field: string): Query => ({ exists: { field } });
 const isChanged: Query = { term: { changed_mind: true } };
 const sum = (field: string) => ({ sum: { field } });
 
@@ -41,8 +41,6 @@ function counted({ scope, topics }: Which, now: number): Query {
   ];
   return { bool: { filter, must_not: notCounted } };
 }
-
-const upTo = (field: string, instant: number): Query => ({ range: { [field]: { lte: iso(instant) } } });
 
 const state = (filter: Query): estypes.AggregationsAggregationContainer => ({
   filter,
@@ -101,7 +99,7 @@ export async function readLifetimes(backend: Backend, which: Which, now: number)
         call,
       ),
     );
-    const { topics } = parsed(page, answer.aggregations);
+    const { topics } = read(page, answer.aggregations, 'count of lives');
     lifetimes.push(...topics.buckets.map((bucket) => lifetimesOf(bucket, now)));
     after = topics.after_key;
     if (topics.buckets.length < PAGE || after === undefined) return lifetimes;
@@ -122,19 +120,6 @@ function lifetimesOf({ key, open, changed, ended, recorded, heard }: Bucket, now
     heardAt: Math.max(recorded.value, heard.last.value ?? recorded.value),
     readAt: now,
   };
-}
-
-function parsed<T>(schema: z.ZodType<T>, answer: unknown): T {
-  const result = schema.safeParse(answer);
-  if (result.success) return result.data;
-  throw new SupersededError(
-    'STORE_FAILED',
-    'Elasticsearch counted how long memories held in a form that is not known.',
-    {
-      hint: 'Something else wrote to the index, or a newer version did. Run `superseded doctor`.',
-      cause: result.error,
-    },
-  );
 }
 
 /** Hits of one request, as many as Elasticsearch gives; columns alone are read, not the documents. */
@@ -170,7 +155,7 @@ export async function readLives(backend: Backend, scope: Scope, topic: string, n
     );
     const { hits } = answer.hits;
     for (const hit of hits) {
-      const { watched_from, valid_to, closed_at, changed_mind } = parsed(columns, hit.fields);
+      const { watched_from, valid_to, closed_at, changed_mind } = read(columns, hit.fields, 'life');
       const over = valid_to && closed_at && valid_to[0] <= now && closed_at[0] <= now;
       const endedAt = over ? valid_to[0] : null;
       lives.push({ startedAt: watched_from[0], endedAt, changed: endedAt !== null && changed_mind?.[0] === true });

@@ -3,6 +3,7 @@ import type { Row } from '@libsql/client/sqlite3';
 import type { EmbeddingModel } from '../embedder.ts';
 import { SupersededError } from '../errors.ts';
 import { type Scope, SHARED } from '../memory.ts';
+import { oneAtATime } from '../one-at-a-time.ts';
 import type { MemoryStore, ScopedStore } from '../store.ts';
 import { embeddedChecks } from './embedded-checks.ts';
 import { commitStatements, loadStatements } from './embedded-commit.ts';
@@ -78,17 +79,12 @@ async function openStore(file: string, model: () => Promise<EmbeddingModel>, bus
     await migrate(database);
     const embedding = await model();
     await claimModel(database, embedding);
-    let last: Promise<unknown> = Promise.resolve();
     return {
       database,
       dimensions: embedding.dimensions,
       erasedInLog: false,
       cache: new ScopeCache(embedding.dimensions, CACHE_BYTES),
-      inTurn: (work) => {
-        const result = last.then(work, work);
-        last = result.catch(() => null);
-        return result;
-      },
+      inTurn: oneAtATime(),
     };
   } catch (error) {
     await database.close();

@@ -3,7 +3,7 @@ import { VersionConflict } from '../../src/errors.ts';
 import type { MemoryRow } from '../../src/memory.ts';
 import type { AuditEntry, Changes, MemoryStore } from '../../src/store.ts';
 import type { ElasticsearchStore } from '../../src/stores/elasticsearch.ts';
-import { ANA, at, closed, DAY, FLAT, NOW, rowOf, T0 } from '../store-fixtures.ts';
+import { ANA, at, closed, DAY, questionOf, rowOf, T0 } from '../store-fixtures.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 import { clusterOfRun, newIndex, newStore, onWhat, storeOn } from './stores.ts';
 
@@ -29,20 +29,7 @@ async function story(store: MemoryStore): Promise<'before' | 'after'> {
   const ana = store.for(ANA);
   const got = new Map((await ana.get(['old', 'new'])).map(({ row }) => [row.id, row]));
   const found = (await ana.find({ limit: 9 })).map(({ row }) => row);
-  const ranking = await ana.rank({
-    text: 'memory',
-    vector: at(1),
-    calibration: { lo: 0.2, hi: 0.8 },
-    aging: FLAT,
-    limit: 9,
-    includeHistory: false,
-    strict: false,
-    kinds: [],
-    topics: [],
-    tags: [],
-    asOf: NOW,
-    knownAt: NOW,
-  });
+  const ranking = await ana.rank(questionOf({ text: 'memory', limit: 9 }));
   const ranked = ranking.ranked.map(({ row }) => row.id).sort();
   const audit = (await ana.audit({ limit: 9 })).map(({ id }) => id).sort();
   if (got.has('new')) {
